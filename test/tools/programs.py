@@ -1,7 +1,6 @@
 """Tools that look into programs: functions, marked probes, and what well-known programs do."""
 import os
 import pty
-import pwd
 import re
 import select
 import shutil
@@ -15,7 +14,6 @@ import nginx_source
 from common import HERE, SLOWNESS, TMP, histogram_total, lines, need, shell, trace, value
 
 PYTHON = "/usr/bin/python3.11"
-POSTGRES = "/usr/lib/postgresql/15/bin"
 
 
 def sample():
@@ -222,55 +220,6 @@ def answers(port):
         return s.connect_ex(("127.0.0.1", port)) == 0
 
 
-def pg_queries(acu):
-    server = os.path.join(POSTGRES, "postgres")
-    if not probes_of(server, "query__start"):
-        return "no PostgreSQL 15 with marked probes here"
-    try:
-        user = pwd.getpwnam("postgres")
-    except KeyError:
-        return "no user postgres here"
-    folder = os.path.join(TMP, "pg")
-    os.chmod(TMP, 0o711)
-    shutil.rmtree(folder, ignore_errors=True)
-    os.mkdir(folder)
-    os.chown(folder, user.pw_uid, user.pw_gid)
-    become = dict(user=user.pw_uid, group=user.pw_gid, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    data = os.path.join(folder, "data")
-    subprocess.run([os.path.join(POSTGRES, "initdb"), "-D", data, "-A", "trust", "--no-sync", "--locale=C"], check=True, timeout=60 * SLOWNESS, **become)
-    log = os.path.join(folder, "log")
-    process = subprocess.Popen([server, "-D", data, "-k", folder, "-h", "", "-F", "-c", "logging_collector=off", "-c",
-                                "log_min_duration_statement=0", "-c", "log_line_prefix=%p "],
-                               user=user.pw_uid, group=user.pw_gid, cwd=folder, stdout=subprocess.DEVNULL, stderr=open(log, "w"))
-    psql = [os.path.join(POSTGRES, "psql"), "-h", folder, "-U", "postgres", "-q", "-X", "-c"]
-    ask = lambda query: subprocess.run(psql + [query], timeout=30 * SLOWNESS, capture_output=True, cwd=folder)
-    try:
-        wait_until(lambda: ask("select 1").returncode == 0, "PostgreSQL")
-        started = os.path.getsize(log)
-
-        def load():
-            ask("create table needles (n int)")
-            ask("insert into needles select generate_series(1, 1000)")
-            ask("select (select pg_sleep(0.05))::text, count(*) from needles")
-
-        text = trace(acu, "pg-queries.bt", load, [server])
-        said = open(log).read()[started:]
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(timeout=20 * SLOWNESS)
-    number = r"(\d+\.\d\d\d)"
-    found = lines(text, rf"\d\d:\d\d:\d\d (\d+) +{number} +{number} +{number} +{number}  (.*)")
-    logged = re.findall(r"^(\d+) LOG:  duration: ([\d.]+) ms  statement: (.*)$", said, re.M)
-    need(len(logged) == 3 and [(f[0], f[5]) for f in found] == [(l[0], l[2]) for l in logged], text + said)
-    for ours, theirs in zip(found, logged):  # the server's own log, but for what it does besides
-        need(abs(float(ours[1]) - float(theirs[1])) <= 5 + 0.1 * float(theirs[1]), f"{ours} but the log has {theirs}")
-        need(sum(map(float, ours[2:5])) <= float(ours[1]) + 0.01, str(ours))
-    need(float(found[2][4]) >= 50 and float(found[2][3]) < 50, text)
-
-
-pg_queries.__name__ = "pg-queries"
-
-
 def redis_commands(acu):
     if not shutil.which("redis-server") or not shutil.which("redis-cli"):
         return "no redis-server here"
@@ -439,4 +388,4 @@ nginx_epoll_blocking.__name__ = "nginx-epoll-blocking"
 
 
 TESTS = [bashreadline, gethostlatency, sslsnoop, mallocstacks, threadsnoop, funccount, funclatency, funcslower, cpp_programs, argdist, python_calls,
-         pg_queries, redis_commands, nginx_values, nginx_requests, nginx_epoll_blocking]
+         redis_commands, nginx_values, nginx_requests, nginx_epoll_blocking]

@@ -11,17 +11,22 @@ import signal
 import subprocess
 import sys
 
+import caches
 import calls
 import connections
 import disks
+import java
 import languages
 import mistakes
+import mysql
 import network
+import postgres
 import processes
 import programs
 import resources
 import scheduling
 import storage
+import web
 from common import DISK, LOAD, ROOT, TMP, histogram_total, load, need, trace, value
 from tally import patient, require_real_time, run_suite
 
@@ -172,8 +177,8 @@ def headers(_):
 
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
-         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS,
-         *storage.TESTS, *connections.TESTS, *processes.TESTS, *resources.TESTS, *mistakes.TESTS]
+         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS, *storage.TESTS, *connections.TESTS, *processes.TESTS,
+         *resources.TESTS, *postgres.TESTS, *mysql.TESTS, *caches.TESTS, *web.TESTS, *java.TESTS, *mistakes.TESTS]
 
 
 sys.exit(run_suite(TESTS, TMP))

@@ -1,0 +1,81 @@
+"""Tools for Java programs, against the counters of the program's own management beans and what it measures."""
+import glob
+import os
+import re
+import subprocess
+
+from common import SLOWNESS, TMP, histogram_total, lines, need, trace
+from tally import Skipped
+
+PROGRAM = """\
+import java.lang.management.*;
+import java.util.*;
+public class Load {
+  static class Shared { synchronized void hold() throws Exception { Thread.sleep(60); } }
+  public static void main(String[] words) throws Exception {
+    List<byte[]> kept = new ArrayList<>();
+    for (int i = 0; i < 10000; i++) { byte[] part = new byte[10000]; if (i % 100 == 0) kept.add(part); }
+    for (int i = 0; i < 3; i++) System.gc();
+    Shared shared = new Shared();
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      threads.add(new Thread(() -> { try { shared.hold(); } catch (Exception e) { } }, "needle-" + i));
+      threads.get(i).start();
+    }
+    for (Thread thread : threads) thread.join();
+    for (var collector : ManagementFactory.getGarbageCollectorMXBeans()) System.out.println(collector.getName() + "\\t" + collector.getCollectionCount());
+    System.out.println("waits\\t" + kept.size());
+  }
+}
+"""
+
+
+class Java:
+    """A Java 17 with static probes, and the program above."""
+
+    def __init__(self):
+        homes = [h for h in glob.glob("/usr/lib/jvm/java-17-openjdk-*") if os.path.exists(h + "/bin/javac")]
+        if not homes:
+            raise Skipped("no JDK 17 here")
+        self.home = homes[0]
+        self.library = self.home + "/lib/server/libjvm.so"
+        self.said = ""
+        with open(os.path.join(TMP, "Load.java"), "w") as out:
+            out.write(PROGRAM)
+        if not os.path.exists(os.path.join(TMP, "Load.class")):
+            subprocess.run([self.home + "/bin/javac", "Load.java"], cwd=TMP, check=True, timeout=90 * SLOWNESS)
+
+    def run(self, *options):
+        self.said = subprocess.run([self.home + "/bin/java", "-Xmx64m", "-XX:+UseSerialGC", *options, "Load"], cwd=TMP, capture_output=True, text=True,
+                                   timeout=60 * SLOWNESS).stdout
+
+
+def java_gc(acu):
+    java = Java()
+    text = trace(acu, "java-gc.bt", java.run, [java.library, "--", "--min-us=0"])
+    counts = dict(re.findall(r"^(.+)\t(\d+)$", java.said, re.M))
+    young, full = int(counts["Copy"]), int(counts["MarkSweepCompact"])
+    need(full >= 3 and young >= 2, java.said)
+    need(histogram_total(text, "@us[GenCollectForAllocation]") == young and histogram_total(text, "@us[GenCollectFull]") == full, java.said + text)
+    pauses = lines(text, r"\d\d:\d\d:\d\d\.\d{6} (\d+) +(\d+) (\w+)")
+    need(len([p for p in pauses if p[2].startswith("GenCollect")]) == young + full and all(0 < int(p[1]) < 3000000 for p in pauses), text)
+    freed = re.search(r"^@freed_kb\[Eden Space\]: \{ \.count = (\d+), \.average = \d+, \.total = (\d+) \}$", text, re.M)
+    # It allocates 100 MB, and keeps 1 MB of it.
+    need(freed and int(freed[1]) >= young and 60000 <= int(freed[2]) <= 110000, java.said + text)
+
+
+def java_locks(acu):
+    java = Java()
+    text = trace(acu, "java-locks.bt", lambda: java.run("-XX:+DTraceMonitorProbes"), [java.library, "--", "--min-ms=30"])
+    found = lines(text, r"\d\d:\d\d:\d\d\.\d{6} \d+ +(needle-\d) +(\d+\.\d\d\d) (needle-\d) +(\S+)")
+    need(len(found) == 3 and {f[3] for f in found} == {"Load$Shared"} and len({f[0] for f in found}) == 3, text)
+    # One after the other: each was held by the one before.
+    need([f[2] for f in found[1:]] == [f[0] for f in found[:2]], text)
+    need(all(60 * (n + 1) - 30 <= float(f[1]) <= 60 * (n + 1) + 1000 for n, f in enumerate(found)), text)
+    without = trace(acu, "java-locks.bt", java.run, [java.library])
+    need("No waits in" in without and "-XX:+DTraceMonitorProbes?" in without, without)
+
+
+TESTS = [java_gc, java_locks]
+for test in TESTS:
+    test.__name__ = test.__name__.replace("_", "-")

@@ -1,0 +1,221 @@
+"""Tools for requests: HTTP, TLS, DNS and PHP, with servers and clients of our own that count."""
+import glob
+import os
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import threading
+import time
+
+from common import SLOWNESS, TMP, histogram_total, lines, need, shell, trace
+from programs import answers, free_port, wait_until
+
+MS = r" *(\d+\.\d\d\d)"
+STAMP = r"\d\d:\d\d:\d\d\.\d{6} "
+
+HTTP_SERVER = """\
+import http.server, sys, time
+class Handler(http.server.BaseHTTPRequestHandler):
+  protocol_version = "HTTP/1.1"
+  def do_GET(self):
+    if self.path == "/slow":
+      time.sleep(0.1)
+    self.send_response(404 if "missing" in self.path else 200)
+    self.send_header("Content-Length", "6")
+    self.end_headers()
+    self.wfile.write(b"needle")
+  def do_POST(self):
+    self.rfile.read(int(self.headers["Content-Length"]))
+    self.do_GET()
+  def log_message(self, *_): pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def serve(command, port, what):
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: answers(port), what)
+    except BaseException:
+        stop(process)
+        raise
+    return process
+
+
+def stop(process):
+    process.kill()
+    process.wait(timeout=20 * SLOWNESS)
+
+
+def http_requests(acu):
+    if not shutil.which("curl"):
+        return "no curl here"
+    port = free_port()
+    server = serve(["/usr/bin/python3", "-c", HTTP_SERVER, str(port)], port, "a server in Python")
+    at = f"http://127.0.0.1:{port}"
+    # Several requests on one connection; a header before its body; methods with and without a body.
+    load = shell(f"curl -s '{at}/orders/1?x=1' '{at}/orders/2' '{at}/orders/missing'; curl -s '{at}/slow'; curl -s -d a=1 '{at}/orders/3/items'")
+    try:
+        text = trace(acu, "http-requests.bt", load, ["--", "--name=python3"])
+        totals = trace(acu, "http-requests.bt", load, ["--", "--name=python3", "--quiet", "--depth=2"])
+        others = trace(acu, "http-requests.bt", load, ["--", "--name=curl"])
+    finally:
+        stop(server)
+    found = lines(text, rf"{STAMP}{server.pid} +python3 +{MS} (\d+) +(\w+ \S*)")
+    need([f[1:] for f in found] == [("200", "GET /orders/1"), ("200", "GET /orders/2"), ("404", "GET /orders/missing"), ("200", "GET /slow"),
+                                    ("200", "POST /orders/3/items")], text)
+    need(100 <= float(found[3][0]) <= 2000 and all(float(f[0]) < 100 for f in found[:3]), text)
+    counts = re.findall(r"^@us\[(.*)\]: \{ \.count = (\d+), \.average = \d+, \.total = (\d+) \}$", text, re.M)
+    need({key: count for key, count, _ in counts} == {"GET /orders/*, 200": "2", "GET /orders/*, 404": "1", "GET /slow, 200": "1", "POST /orders/*, 200": "1"}, text)
+    need("TIME" not in totals and "@us[POST /orders/3/*, 200]: { .count = 1" in totals and "@us[GET /orders/2, 200]: { .count = 1" in totals, totals)
+    need("@us[" not in others, "a client is no server:\n" + others)
+
+
+DNS_CODES = {"missing": 3, "broken": 2}
+
+
+def dns_server(where, ready):
+    """Answers by the first label of the name, with one address, until it is asked for `last`."""
+    def label(data):
+        name, at = [], 12
+        while data[at]:
+            name.append(data[at + 1:at + 1 + data[at]].decode())
+            at += 1 + data[at]
+        return name, at
+
+    ready.set()
+    while True:
+        asked, client = where.recvfrom(512)
+        name, end = label(asked)
+        if name[0] == "last":
+            return
+        if name[0] == "silent":
+            continue
+        code = DNS_CODES.get(name[0], 0)
+        if name[0] == "slow":
+            time.sleep(0.1)
+        answer = b"" if code else b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 60, 4) + b"\x7f\0\0\x09"
+        where.sendto(asked[:2] + struct.pack(">HHHHH", 0x8180 | code, 1, 0 if code else 1, 0, 0) + asked[12:end + 5] + answer, client)
+
+
+def dns_question(number, name, kind):
+    return struct.pack(">HHHHHH", number, 0x0100, 1, 0, 0, 0) + b"".join(bytes([len(part)]) + part.encode() for part in name.split(".")) + struct.pack(">BHH", 0, kind, 1)
+
+
+def dns_queries(acu):
+    """Of IPv4 and IPv6, from a resolver of its own."""
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as server:
+        server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        try:
+            server.bind(("::", 53))
+        except OSError as why:
+            return f"port 53 is not free: {why}"
+        ready = threading.Event()
+        serving = threading.Thread(target=dns_server, args=(server, ready))
+        serving.start()
+        ready.wait()
+
+        def load():
+            number = 700
+            for family, address in ((socket.AF_INET, "127.0.0.9"), (socket.AF_INET6, "::1")):
+                with socket.socket(family, socket.SOCK_DGRAM) as client:
+                    for name, kind in (("www.needle.example", 1), ("missing.example", 28), ("broken.a.b.c.example", 15), ("slow.example", 1)):
+                        number += 1
+                        client.sendto(dns_question(number, name, kind), (address, 53))
+                        client.recv(512)
+                    client.sendto(dns_question(number + 100, "silent.example", 16), (address, 53))
+            time.sleep(0.8)
+
+        try:
+            text = trace(acu, "dns-queries.bt", load, ["--", "--timeout-ms=300"])
+        finally:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+                client.sendto(dns_question(1, "last", 1), ("127.0.0.9", 53))
+            serving.join()
+    found = lines(text, rf"{STAMP}{os.getpid()} +\S+ +(\S+) {MS} (\w+) +(\d+) (\w+) +(\S+)")
+    for address in ("127.0.0.9", "::1"):
+        ours = {f[5]: f[1:5] for f in found if f[0] == address}
+        need({name: values[1:] for name, values in ours.items()} ==
+             {"www.needle.example": ("NOERROR", "1", "A"), "missing.example": ("NXDOMAIN", "0", "AAAA"), "broken.a.b.c.example": ("SERVFAIL", "0", "MX"),
+              "slow.example": ("NOERROR", "1", "A"), "silent.example": ("TIMEOUT", "0", "TXT")}, f"{address}: {ours}\n{text}")
+        need(100 <= float(ours["slow.example"][0]) <= 2000 and float(ours["silent.example"][0]) >= 300, text)
+    need(len(found) == 10 and re.search(r"^@answers\[NXDOMAIN\]: 2$", text, re.M) and re.search(r"^@unanswered: 2$", text, re.M), text)
+    need(histogram_total(text, "@us") >= 8, text)
+
+
+def gnutlssnoop(acu):
+    for program in ("openssl", "gnutls-cli"):
+        if not shutil.which(program):
+            return f"no {program} here"
+    key = os.path.join(TMP, "gnutls.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost", "-keyout", key, "-out", key,
+                    "-days", "2"], check=True, stderr=subprocess.DEVNULL)
+    port = free_port()
+    server = serve(["openssl", "s_server", "-quiet", "-www", "-key", key, "-cert", key, "-accept", str(port)], port, "openssl s_server")
+    load = shell(f"(printf 'GET /needle HTTP/1.0\\r\\n\\r\\n'; sleep 0.4) | timeout 5 gnutls-cli --insecure -p {port} 127.0.0.1")
+    try:
+        text = trace(acu, "gnutlssnoop.bt", load, ["--", "--name=gnutls-cli"], ["--unsafe"])
+        some = trace(acu, "gnutlssnoop.bt", load, ["--", "--contains=needle"])
+    finally:
+        stop(server)
+    stamp = STAMP + r"\d+ +gnutls-cli +"
+    need(len(lines(text, stamp + r"HANDSHAKE +- +\d+ *")) == 1, text)
+    need(len(lines(text, stamp + r"WRITE +24 +\d+ GET /needle HTTP/1\.0")) == 1, text)
+    need(lines(text, stamp + r"READ +\d+ +\d+ HTTP/1\.0 200 ok"), text)
+    rows = some.strip().split("\n")
+    need(len(rows) == 2 and "GET /needle" in rows[1], "more than what has the text:\n" + some)
+
+
+def fastcgi(port, script, uri):
+    """What a FastCGI server answers to a request."""
+    record = lambda kind, body: struct.pack(">BBHHBx", 1, kind, 1, len(body), 0) + body
+    values = {"SCRIPT_FILENAME": script, "SCRIPT_NAME": "/" + os.path.basename(script), "REQUEST_METHOD": "GET", "REQUEST_URI": uri, "QUERY_STRING": uri.partition("?")[2]}
+    pairs = b"".join(bytes([len(name), len(text)]) + name.encode() + text.encode() for name, text in values.items())
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(record(1, struct.pack(">HB5x", 1, 0)) + record(4, pairs) + record(4, b"") + record(5, b""))
+        answer = b""
+        while part := connection.recv(4096):
+            answer += part
+    return answer
+
+
+PHP_PAGE = """\
+<?php
+if (isset($_GET["waits"])) { usleep(100000); }
+if (isset($_GET["works"])) { $used = getrusage(); while (getrusage()["ru_utime.usec"] + 1e6 * getrusage()["ru_utime.tv_sec"]
+  < $used["ru_utime.usec"] + 1e6 * $used["ru_utime.tv_sec"] + 60000) { for ($i = 0; $i < 10000; $i++); } }
+echo "needle";
+"""
+
+
+def php_requests(acu):
+    servers = sorted(glob.glob("/usr/sbin/php-fpm*"))
+    if not servers or b"request__startup" not in open(servers[-1], "rb").read():
+        return "no php-fpm with marked probes here"
+    port, page = free_port(), os.path.join(TMP, "page.php")
+    with open(page, "w") as out:
+        out.write(PHP_PAGE)
+    with open(os.path.join(TMP, "fpm.conf"), "w") as out:
+        out.write(f"[global]\nerror_log = {TMP}/fpm.log\n[www]\nuser = root\ngroup = root\nlisten = 127.0.0.1:{port}\npm = static\npm.max_children = 1\n")
+    server = subprocess.Popen([servers[-1], "-R", "-n", "-F", "-y", os.path.join(TMP, "fpm.conf")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: answers(port), "php-fpm")
+        said = []
+        text = trace(acu, "php-requests.bt", lambda: said.extend(fastcgi(port, page, "/page.php" + query) for query in ("?waits=1", "?works=1", "")), [servers[-1]])
+        need(len(said) == 3 and all(b"needle" in answer for answer in said), str(said))
+    finally:
+        server.terminate()
+        server.wait(timeout=20 * SLOWNESS)
+    found = lines(text, rf"\d\d:\d\d:\d\d (\d+) +{MS} +{MS} GET +(\S+) +(\S+)")
+    need([f[3:] for f in found] == [("/page.php", page)] * 3 and histogram_total(text, f"@us[{page}]") == 3, text)
+    waits, works, quick = ((float(f[1]), float(f[2])) for f in found)
+    need(100 <= waits[0] <= 2000 and waits[1] <= 50, text)
+    need(works[0] >= 60 and 40 <= works[1] <= works[0] + 10, text)
+    need(quick[0] < 50, text)
+
+
+TESTS = [http_requests, dns_queries, gnutlssnoop, php_requests]
+for test in TESTS:
+    test.__name__ = test.__name__.replace("_", "-")
