@@ -68,19 +68,19 @@ base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, c
 base::Status Engine::open_walker(const Object& object) {
   if (walker_) return wait_for_walker();
   walker_ = std::make_shared<SharedWalker>();
+  // They outlive this engine, as others may use them.
   uint32_t ring_bytes = 0;
-  auto fd = [&](std::string_view name) {
-    for (size_t i = program_.maps.size(); i < object.maps.size(); i++)
-      if (object.maps[i].name == name) {
-        if (object.maps[i].type == BPF_MAP_TYPE_RINGBUF) ring_bytes = object.maps[i].max_entries;
-        return loaded_.maps[i].get();
-      }
-    return -1;
+  for (size_t i = program_.maps.size(); i < object.maps.size(); i++) {
+    const MapSpec& map = object.maps[i];
+    if (std::ranges::find(shared_walk_maps, map.name) == std::end(shared_walk_maps)) continue;
+    if (map.type == BPF_MAP_TYPE_RINGBUF) ring_bytes = map.max_entries;
+    walker_->maps.emplace(map.name, ::fcntl(loaded_.maps[i].get(), F_DUPFD_CLOEXEC, 0));
+  }
+  const auto fd = [&](std::string_view name) {
+    const auto map = walker_->maps.find(name);
+    return map == walker_->maps.end() ? -1 : map->second.get();
   };
-  fd("acu_walked");
   ACU_TRY(walker_->walker, Walker::open(fd, ring_bytes));
-  for (std::string_view name : shared_walk_maps)
-    if (const int map = fd(name); map >= 0) walker_->maps.emplace(name, ::fcntl(map, F_DUPFD_CLOEXEC, 0));
   // Processes are told from here on; a number of another pid namespace would mislead.
   if (program_.task.tgid && !program_.pid_namespace.inode) walker_->walker->tables().set(WALK_SET_TGID, program_.task.tgid);
   for (size_t i = 0; i < loaded_.watchers.size(); i++)

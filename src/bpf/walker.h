@@ -89,8 +89,8 @@ private:
 // A walker together with the maps that its programs use, by name. Engines may share one: the tables are loaded once, and a stack that
 // one of them has sent is known to all.
 struct SharedWalker {
-  std::unique_ptr<Walker> walker;
   std::map<std::string, base::Fd, std::less<>> maps;
+  std::unique_ptr<Walker> walker; // refers to them
   std::vector<base::Fd> watchers; // links of what follows processes in the kernel
 };
 

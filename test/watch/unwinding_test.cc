@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <functional>
 #include <set>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -188,6 +189,20 @@ TEST_F(UnwindingProcesses, only_one_process_is_looked_at_where_one_was_asked_for
 }
 
 // Measurements that share it come and go.
+TEST_F(UnwindingProcesses, tables_outlive_the_engine_that_brought_them) {
+  const std::shared_ptr<bpf::SharedWalker> shared = engine->shared_walker();
+  start_for_family();
+  engine.reset();
+  std::vector<base::Fd> others; // take the numbers of its descriptors
+  while (others.size() < 200) others.emplace_back(memfd_create("other", MFD_CLOEXEC));
+  EXPECT_TRUE(shared->walker->tables().has_process(self));
+  Child child(wait_only);
+  watch->drain();
+  EXPECT_TRUE(shared->walker->tables().has_process(child.id()));
+  EXPECT_EQ(shared->walker->counts().all(), 0u);
+  unwinding.reset();
+}
+
 TEST_F(UnwindingProcesses, runtimes_are_told_to_all_who_ask_while_they_do) {
   if (access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "there is no /usr/bin/python3";
   start_for_family();
