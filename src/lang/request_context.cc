@@ -32,7 +32,6 @@ public:
     how.expression = [this](Expr& e) { return change(e); };
     return how;
   }
-  bool moves() const { return moves_; }
 
   // The values of the thread are gone.
   Block* drop_all(base::Range where) const {
@@ -96,7 +95,6 @@ private:
     return make.map(of, thread(make));
   }
   Expr* change_move(Call& c) {
-    moves_ = true;
     TreeMaker make{program_, c.where};
     Let* key = make.node<Let>();
     key->name = moved_key;
@@ -120,12 +118,11 @@ private:
   static constexpr std::string_view moved_key = "key of the context"; // no script can have such a name
   Program& program_;
   std::vector<ContextValue> values_; // by Program::context_names
-  bool moves_ = false;
 };
 
 } // namespace
 
-// Values that no carry() moves are kept with the tasks, where the kernel can: they go with them.
+// Values go with the thread: another one may get its number.
 void Checker::keep_request_contexts() {
   if (program_.context_names.empty()) return;
   ContextRewriting context(program_);
@@ -135,7 +132,7 @@ void Checker::keep_request_contexts() {
     rewrite(p->predicate, how);
     rewrite(p->body, how);
   }
-  if (!context.moves() || !options_.in_kernel) return;
+  if (!options_.in_kernel) return;
   TreeMaker make{program_, program_.probes.front()->where};
   BlockStmt* dropped = make.node<BlockStmt>();
   dropped->block = context.drop_all(make.where);
