@@ -339,8 +339,9 @@ constexpr FeatureRow table[] = {
     {.id = Feature::cmpxchg,
      .name = "cmpxchg",
      .since = "5.12",
-     .use = "probes that interrupt each other take scratch memory of their own",
-     .substitute = "a plain claim: such kernels interrupt a probe only by ones that end before it goes on",
+     .use = "probes that interrupt each other take scratch memory of their own; `limit` and `speculate(key)` are exact on several CPUs",
+     .substitute = "a plain claim: such kernels interrupt a probe only by ones that end before it goes on; `limit` may run its block a few times more, and "
+                   "threads that print for the same key at the same time may lose output",
      .probe = try_cmpxchg},
     {.id = Feature::task_registers,
      .name = "task_registers",
@@ -440,7 +441,7 @@ static_assert(std::size(table) == feature_count);
 // Which of the operations and questions that depend on the kernel a program has.
 struct Uses {
   bool loop = false, for_each = false, find_cpu = false, boot_clock = false, tai_clock = false,
-       scratch = false, user_stack = false, cookie = false, task = false, user_registers = false;
+       scratch = false, exchange = false, user_stack = false, cookie = false, task = false, user_registers = false;
 };
 
 // Whether objects of a frame may go to scratch memory: larger ones do, and many small ones.
@@ -457,6 +458,7 @@ Uses find_uses(const ir::Program& program) {
     for (const ir::Block& block : function.blocks) {
       for (const ir::Inst& inst : block.insts) {
         uses.scratch |= inst.op == ir::Op::stack;
+        uses.exchange |= inst.op == ir::Op::exchange || inst.op == ir::Op::hold;
         uses.user_stack |= inst.op == ir::Op::stack && inst.index;
         uses.loop |= inst.op == ir::Op::loop || uses.user_stack;
         uses.for_each |= inst.op == ir::Op::for_each || inst.op == ir::Op::map_size;
@@ -574,7 +576,7 @@ EmitOptions options_for(const ir::Program& program, const Features& features, co
     options.by_address.push_back(uses.cookie && p.context == probe::Context::kernel_registers && !p.cookies.empty() &&
                                  kernel_link(program, p, features) == probe::KernelLink::event);
   options.has_cookie = may(uses.cookie, Feature::attach_cookie);
-  options.has_cmpxchg = may(uses.scratch, Feature::cmpxchg);
+  options.has_cmpxchg = may(uses.scratch || uses.exchange, Feature::cmpxchg);
   // Reading the task's members needs the kernel's types.
   options.has_task_registers = (uses.user_stack || uses.user_registers) && program.task.self_exec_id &&
                                features.has(Feature::task_registers);

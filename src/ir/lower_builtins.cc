@@ -214,6 +214,8 @@ constexpr Lowering::BuiltinLowering Lowering::Builtins::rows[] = {
     effect("join", run<&Lowering::send_list>),
     effect("system", formatted<ActionKind::system>),
     effect("exit", run<&Lowering::send_exit>),
+    replaced("carry"),
+    replaced("resume"),
     effect("commit", run<&Lowering::commit>),
     effect("discard", run<&Lowering::discard>),
 

@@ -237,6 +237,7 @@ void Checker::infer_types() {
 
 Checked Checker::run() {
   prepare_c_types();
+  keep_request_contexts();
   if (options_.in_kernel) forget_exited_threads();
   match_probes();
   offer_program_types();

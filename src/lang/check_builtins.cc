@@ -184,6 +184,8 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"join"},
     {"system", by<&Checker::check_format>},
     {"exit"},
+    {"carry", by<&Checker::check_misplaced_carry>},
+    {"resume", by<&Checker::check_misplaced_carry>},
     {"commit", by<&Checker::check_decision>},
     {"discard", by<&Checker::check_decision>},
 

@@ -22,29 +22,36 @@ static bool speculates_by_thread(Block* block) {
   return found;
 }
 
-static bool is_of_acu(std::string_view provider) { return base::lower(provider) == "begin" || base::lower(provider) == "end"; }
+// begin and end run in acu's thread.
+static bool runs_in_acu(const std::unique_ptr<Probe>& p) {
+  const std::string provider = base::lower(p->specs.front().parts.front());
+  return provider == "begin" || provider == "end";
+}
 
-// A thread may exit before anything decides: a probe of acu's own then frees its room. begin and end run in acu's thread.
-void Checker::forget_exited_threads() {
-  auto stays_open = [](auto& p) { return !is_of_acu(p->specs.front().parts.front()) && speculates_by_thread(p->body); };
-  const auto first = std::ranges::find_if(program_.probes, stays_open);
-  if (first == program_.probes.end()) return;
+// A probe of acu's own that frees what is kept for a thread which exits.
+void Checker::at_exit_of_threads(const Probe& serves, Stmt* what) {
+  if (std::ranges::all_of(program_.probes, runs_in_acu)) return;
   constexpr std::string_view exits[] = {"tracepoint", "sched", "sched_process_exit"};
   probe::Mismatch mismatch;
-  if (probe::match(machine_, exits, mismatch).empty()) return; // no access to tracepoints: rooms stay taken
-  TreeMaker make{program_, (*first)->where};
-  auto* discard = make.node<ExprStmt>();
-  discard->value = make.call("discard", {});
+  if (probe::match(machine_, exits, mismatch).empty()) return; // no access to tracepoints: it stays
+  TreeMaker make{program_, serves.where};
   auto probe = std::make_unique<Probe>();
   probe->where = make.where;
   const ProbeSpec spec{make.where, program_.arena.copy(std::vector<std::string_view>(std::begin(exits), std::end(exits))),
                        "tracepoint:sched:sched_process_exit"};
   probe->specs = program_.arena.copy(std::vector<ProbeSpec>{spec});
-  probe->body = program_.arena.make<Block>();
-  probe->body->where = make.where;
-  probe->body->statements = program_.arena.copy(std::vector<Stmt*>{discard});
+  probe->body = make.block({what});
   probe->is_own = true;
   program_.probes.push_back(std::move(probe));
+}
+
+// A thread may exit before anything decides.
+void Checker::forget_exited_threads() {
+  auto stays_open = [](auto& p) { return !runs_in_acu(p) && speculates_by_thread(p->body); };
+  const auto first = std::ranges::find_if(program_.probes, stays_open);
+  if (first == program_.probes.end()) return;
+  TreeMaker make{program_, (*first)->where};
+  at_exit_of_threads(**first, make.statement(make.call("discard", {})));
 }
 
 void Checker::check_speculate(Speculate& s) {

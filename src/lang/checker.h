@@ -101,12 +101,17 @@ private:
   void answer_has(Call& e, format::BtfKind kind, const std::function<bool(symbol::Binary&)>& has);
 
   // check_speculation.cc: speculate, commit, discard, limit
+  void at_exit_of_threads(const Probe& serves, Stmt* what);
   void forget_exited_threads();
   void check_speculate(Speculate& s);
   void check_limit(Limit& l);
   void refuse_in_speculation(const Call& e, const Function& f);
   const type::Type* check_decision(Call& e);
   void warn_of_idle_decisions();
+
+  // request_context.cc: ctx NAME = …, carry, resume
+  void keep_request_contexts();
+  const type::Type* check_misplaced_carry(Expr& e);
 
   // infer.cc: what values have in common
   bool join(Inferred& into, const type::Type* type, const Expr* e, const Inferred* known = nullptr);

@@ -8,6 +8,8 @@
 #include "spec/diagnostics.h"
 #include "spec/durations.h"
 
+#include <algorithm>
+
 namespace lang {
 
 namespace tag = spec::tag;
@@ -336,8 +338,28 @@ Stmt* Parser::parse_let() {
   return s;
 }
 
+// `ctx NAME = …`; elsewhere `ctx` is a value by itself.
+bool Parser::at_context_value() {
+  return at_word("ctx") && peek(1).kind == TokenKind::identifier && peek(2).kind == TokenKind::assign;
+}
+
+// A value of the request; it is read as `ctx.NAME`.
+Expr* Parser::parse_context_value() {
+  auto* whole = make<Name>(peek().where);
+  whole->name = take().text;
+  const Token name = take();
+  auto* value = make<FieldRef>(whole->where.to(name.where));
+  value->operand = whole;
+  value->name = name.text;
+  value->name_where = name.where;
+  auto& names = program_->context_names;
+  if (std::ranges::find(names, name.text) == names.end()) names.push_back(name.text);
+  return value;
+}
+
 // simple    := '_' '=' expression
-//            | expression [ ( '=' | '+=' | '-=' | … ) expression ]
+//            | target [ ( '=' | '+=' | '-=' | … ) expression ]
+// target    := 'ctx' NAME | expression
 Stmt* Parser::parse_simple() {
   uint32_t begin = peek().where.begin;
   if (at_word("_") && peek(1).kind == TokenKind::assign) {
@@ -347,7 +369,7 @@ Stmt* Parser::parse_simple() {
     s->where = since(begin);
     return s;
   }
-  Expr* target = parse_expression();
+  Expr* target = at_context_value() ? parse_context_value() : parse_expression();
   std::optional<BinaryOp> compound;
   for (const AssignOp& a : assign_ops)
     if (at(a.token)) compound = a.op;

@@ -151,6 +151,8 @@ private:
   Stmt* parse_unroll();
   bool at_speculate();
   bool at_limit();
+  bool at_context_value();
+  Expr* parse_context_value();
   Stmt* parse_speculate();
   Stmt* parse_limit();
   Stmt* parse_leave();

@@ -51,6 +51,17 @@ struct TreeMaker {
     m->key = key;
     return m;
   }
+  Stmt* statement(Expr* value) const {
+    ExprStmt* s = node<ExprStmt>();
+    s->value = value;
+    return s;
+  }
+  Block* block(const std::vector<Stmt*>& statements) const {
+    Block* b = program.arena.make<Block>();
+    b->where = where;
+    b->statements = program.arena.copy(statements);
+    return b;
+  }
   // A call: (thread, place of its return address), in a probe at the entry or, where the return address is off
   // the stack, at the return.
   Expr* call_key(bool at_return) const {
@@ -78,13 +89,10 @@ struct TreeMaker {
     Assign* assign = node<Assign>();
     assign->target = target;
     assign->value = value;
-    Block* body = program.arena.make<Block>();
-    body->where = where;
-    body->statements = program.arena.copy(std::vector<Stmt*>{assign});
     auto probe = std::make_unique<Probe>();
     probe->where = serves.where;
     probe->specs = serves.specs;
-    probe->body = body;
+    probe->body = block({assign});
     probe->is_own = true;
     return probe;
   }

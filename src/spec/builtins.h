@@ -442,6 +442,12 @@ inline constexpr Builtin builtins[] = {
     {.name = "exit", .form = Form::call, .group = Group::control, .params = {opt(Takes::integer)}, .async = true,
      .signature = "void exit([int status])", .doc = "Ends this probe, then the script.", .example = "begin { exit(0); }"},
 
+    {.name = "carry", .form = Form::call, .group = Group::map, .params = {req(Takes::any)}, .signature = "void carry(key)",
+     .doc = "Detaches the context of the request (`ctx NAME = …`) from this thread, and keeps it under the key until `resume`.",
+     .example = "begin { ctx id = 7; carry(\"queue\"); resume(\"queue\"); print(ctx.id); }"},
+    {.name = "resume", .form = Form::call, .group = Group::map, .params = {req(Takes::any)}, .signature = "void resume(key)",
+     .doc = "Attaches the context that `carry` keeps under the key to this thread, in place of its own. Without such a context the thread has none.",
+     .example = "begin { ctx id = 7; carry(1); resume(1); print(ctx.id); }"},
     {.name = "commit", .form = Form::call, .group = Group::output, .params = {opt(Takes::integer_or_pointer)}, .async = true,
      .signature = "void commit([uint64 key])",
      .doc = "Prints what `speculate { … }` blocks in this thread held back, or `speculate(key) { … }` blocks with this key.",

@@ -373,7 +373,7 @@ TEST(RemoveDeadCode, every_removable_operation_goes_and_every_effect_stays) {
   for (const OpRow& r : op_rows) {
     if (!r.has_dst || r.op == Op::loop || r.op == Op::call || r.op == Op::borrow || r.op == Op::lend) continue;
     Builder b;
-    b.program.kernel_symbols.resize(2), b.program.tables = {{1}};
+    b.program.kernel_symbols.resize(2), b.program.tables = {{1}}, b.program.speculations = 0;
     b.map(r.op == Op::map_slot ? MapKind::percpu_hash : MapKind::hash, 8, 8);
     const uint32_t action = b.action(0);
     const R o = b.address(b.object(64));

@@ -52,6 +52,22 @@ TEST(VerifyRules, sizes_of_extensions_and_stores) {
   expect_refused("1, 2, 4 or 8, not 16", [](Builder& b) { b.store(sixteen(b), 1, 0, 16); });
 }
 
+TEST(VerifyRules, records_are_held_back_in_a_map_of_speculations) {
+  const Build hold = [](Builder& b) {
+    b.map(MapKind::hash, 8, 64);
+    const uint32_t action = b.action(0);
+    over(b, Op::hold, 8, sixteen(b)).index = action;
+  };
+  expect_refused("there is no map of speculations", hold);
+  expect_accepted([](Builder& b) {
+    b.program.speculations = 0;
+    b.map(MapKind::hash, 8, 64);
+    const uint32_t action = b.action(0);
+    over(b, Op::hold, 8, sixteen(b)).index = action;
+  });
+  expect_refused("bytes 9 to 17", [](Builder& b) { over(b, Op::exchange, 0, sixteen(b), 1, 2).imm = 9; });
+}
+
 TEST(VerifyRules, what_is_added_to_has_eight_bytes_of_its_object) {
   expect_accepted([](Builder& b) { over(b, Op::add_memory, 0, sixteen(b), 1).imm = 8; });
   expect_refused("bytes 9 to 17", [](Builder& b) { over(b, Op::add_memory, 0, sixteen(b), 1).imm = 9; });

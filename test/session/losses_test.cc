@@ -91,6 +91,18 @@ TEST(Losses, EachCountHasItsSingularAndPlural) {
   EXPECT_NE(told.find("Index out of range 2 times; the value was 0."), std::string::npos);
 }
 
+TEST(Losses, OutputThatWasNotHeldBack) {
+  Case c;
+  c.program.sites = {{Fault::speculation_full, {8, 15}, ""}, {Fault::limited, {8, 15}, "10/s"}};
+  c.counters.sites = {1, 2};
+  c.program.speculations = 0;
+  c.counters.map_full = {1};
+  const std::string told = c.text();
+  EXPECT_NE(told.find("1 line of output found no room in its `speculate` buffer"), std::string::npos) << told;
+  EXPECT_NE(told.find("limit(10/s) skipped its block 2 times."), std::string::npos) << told;
+  EXPECT_NE(told.find("WARNING: 1 line of output was lost: `speculate` holds back the output of at most 3 threads or keys."), std::string::npos) << told;
+}
+
 TEST(Losses, LargestCountsAreWhole) {
   Case c;
   c.counters.lost_events = ~uint64_t{0};
