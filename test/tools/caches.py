@@ -1,10 +1,13 @@
-"""Tools for Redis and memcached, against what the servers count themselves."""
+"""Tools for Redis, memcached and clients of databases, against what the servers count themselves."""
+import os
 import re
 import shutil
 import socket
 import subprocess
 
 from common import SLOWNESS, TMP, histogram_total, lines, need, shell, trace, value
+from mysql import MariaDB
+from postgres import BIN, Postgres
 from programs import answers, free_port, wait_until
 from tally import Skipped
 
@@ -152,6 +155,34 @@ def memcached_commands(acu):
     need(value(text, "@keys[key3]") == 3 and value(text, "@misses[missing]") == 1 and "@misses[key1]" not in text, text)
 
 
-TESTS = [redis_latency, redis_forks, redis_keys, memcached_commands]
+def db_calls(acu):
+    """Of psql, libpq's extended protocol (pgbench), mariadb and redis-cli: each query once, with its time."""
+    with Postgres("fsync=off") as postgres, MariaDB() as mariadb, Redis() as redis:
+        def load():
+            postgres.ask("select 'needle'", "select pg_sleep(0.1)")
+            script = os.path.join(postgres.folder, "script")
+            with open(script, "w") as out:
+                out.write("\\set id 5\nselect 7 + :id;\n")
+            subprocess.run([os.path.join(BIN, "pgbench"), "-h", postgres.folder, "-U", "postgres", "-n", "-M", "extended", "-t", "10", "-f", script, "postgres"],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30 * SLOWNESS)
+            mariadb.ask("select sleep(0.2); select 'needle'")
+            redis.ask("set", "needle", "thread")
+            redis.ask("debug", "sleep", "0.05")
+            redis.ask("lrange", "list", 0, 5)
+
+        text = trace(acu, "db-calls.bt", load)
+    found = lines(text, rf"\d\d:\d\d:\d\d\.\d{{6}} \d+ +(\S+) +{MS} (\w+) +(\S+) +(\S+) +(.*)")
+    by_query = {(f[0], f[2], f[3], f[4], f[5]): float(f[1]) for f in found}
+    for query, ms in ((("psql", "postgres", "local", "-", "select 'needle'"), 0), (("psql", "postgres", "local", "-", "select pg_sleep(0.1)"), 100),
+                      (("mariadb", "mysql", "local", "-", "select sleep(0.2)"), 200), (("mariadb", "mysql", "local", "-", "select 'needle'"), 0),
+                      (("redis-cli", "redis", "127.0.0.1", str(redis.port), "set"), 0), (("redis-cli", "redis", "127.0.0.1", str(redis.port), "debug"), 50),
+                      (("redis-cli", "redis", "127.0.0.1", str(redis.port), "lrange"), 0)):
+        need(query in by_query and ms <= by_query[query] <= ms + 2000, f"{query}:\n{text}")
+    counts = dict(re.findall(r"^@us\[(.*)\]: \{ \.count = (\d+),", text, re.M))
+    need(counts.get("pgbench, postgres, select 7 + $1;") == "10" and counts.get("redis-cli, redis, debug") == "1", text)
+    need("redis-server" not in text and not [f for f in found if f[0] in ("postgres", "mariadbd")], "a server is no client:\n" + text)
+
+
+TESTS = [db_calls, redis_latency, redis_forks, redis_keys, memcached_commands]
 for test in TESTS:
     test.__name__ = test.__name__.replace("_", "-")

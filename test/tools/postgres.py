@@ -313,6 +313,38 @@ def pg_sorts(acu):
     need(("memory", memory[1], "4096", "explain analyze select * from needles where n < 50 order by n desc") in found, text + plans[1])
 
 
-TESTS = [pg_queries, pg_lockwaits, pg_waits, pg_buffers, pg_checkpoints, pg_wal, pg_transactions, pg_sorts]
+def pg_statements(acu):
+    slow = "select pg_sleep(0.1)"
+    with Postgres("fsync=off") as server:
+        accounts(server)
+        server.ask("create table needles (n int)", "insert into needles select generate_series(1, 20000)")
+        server.stop()
+        server.start()
+
+        def load():
+            session = server.session()
+            for n in range(30):
+                session("update accounts set balance = 3 where id = 7;")
+            session("begin; select pg_sleep(0.2); commit;")
+            server.ask(slow, slow, "select count(*) from needles")
+            # The extended protocol: ten executions of a statement with a parameter
+            subprocess.run([os.path.join(BIN, "pgbench"), "-h", server.folder, "-U", "postgres", "-n", "-M", "extended", "-t", "10", "-f", script, "postgres"],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30 * SLOWNESS)
+
+        script = os.path.join(server.folder, "script")
+        with open(script, "w") as out:
+            out.write("\\set id 5\nselect balance from accounts where id = :id;\n")
+        text = trace(acu, "pg-statements.bt", load, [SERVER, "--", "--min-ms=90"])
+        pages = int(server.ask("select pg_relation_size('needles') / 8192"))
+    need(stats(text, "@us[update accounts set balance = 3 where id = 7;]")[0] == 30, text)
+    count, us = stats(text, f"@us[{slow}]")
+    need(count == 2 and 200000 <= us <= 2000000, text)
+    need(stats(text, "@us[select balance from accounts where id = $1;]")[0] == 10, text)
+    printed = [f[1] for f in lines(text, rf"{STAMP}\d+ +{MS} (.*)")]
+    need(printed.count(slow) == 2 and printed.count("select pg_sleep(0.2);") == 1, text)
+    need(value(text, "@read_blocks[select count(*) from needles]") >= pages, f"{pages} pages:\n" + text)
+
+
+TESTS = [pg_statements, pg_queries, pg_lockwaits, pg_waits, pg_buffers, pg_checkpoints, pg_wal, pg_transactions, pg_sorts]
 for test in TESTS:
     test.__name__ = test.__name__.replace("_", "-")

@@ -73,6 +73,26 @@ def http_requests(acu):
     need("@us[" not in others, "a client is no server:\n" + others)
 
 
+def http_calls(acu):
+    if not shutil.which("curl"):
+        return "no curl here"
+    port = free_port()
+    server = serve(["/usr/bin/python3", "-c", HTTP_SERVER, str(port)], port, "a server in Python")
+    at = f"http://localhost:{port}"
+    load = shell(f"curl -s4 '{at}/orders/1?x=1' '{at}/orders/2' '{at}/orders/missing'; curl -s4 '{at}/slow'; curl -s4 -d a=1 '{at}/orders/3/items'")
+    try:
+        text = trace(acu, "http-calls.bt", load)
+    finally:
+        stop(server)
+    found = lines(text, rf"{STAMP}\d+ +curl +{MS} (\d+) +localhost:{port} +(\w+ \S*)")
+    need([f[1:] for f in found] == [("200", "GET /orders/1"), ("200", "GET /orders/2"), ("404", "GET /orders/missing"), ("200", "GET /slow"),
+                                    ("200", "POST /orders/3/items")], text)
+    need(100 <= float(found[3][0]) <= 2000, text)
+    counts = re.findall(rf"^@us\[curl, localhost:{port}, (.*)\]: \{{ \.count = (\d+), ", text, re.M)
+    need(dict(counts) == {"GET /orders/*, 200": "2", "GET /orders/*, 404": "1", "GET /slow, 200": "1", "POST /orders/*, 200": "1"}, text)
+    need("python3, " not in text, "a server is no client:\n" + text)
+
+
 DNS_CODES = {"missing": 3, "broken": 2}
 
 
@@ -216,6 +236,6 @@ def php_requests(acu):
     need(quick[0] < 50, text)
 
 
-TESTS = [http_requests, dns_queries, gnutlssnoop, php_requests]
+TESTS = [http_requests, http_calls, dns_queries, gnutlssnoop, php_requests]
 for test in TESTS:
     test.__name__ = test.__name__.replace("_", "-")
