@@ -76,6 +76,20 @@ def java_locks(acu):
     need("No waits in" in without and "-XX:+DTraceMonitorProbes?" in without, without)
 
 
-TESTS = [java_gc, java_locks]
+def java_compiles(acu):
+    java = Java()
+    text = trace(acu, "java-compiles.bt", lambda: java.run("-XX:+PrintCompilation"), [java.library, "--", "--min-ms=0"])
+    found = lines(text, r"\d\d:\d\d:\d\d\.\d{6} \d+ +(C[12]) +\d+\.\d\d\d (\S+)\.([^.]+?)(\(\S*)")
+    # Its own log, but for native methods (n), which need no compiler, and code that is thrown away
+    told = [re.match(r" +\d+ +\d+ (.{5}) +(\d) +(\S+)::(\S+) ", line) for line in java.said.split("\n") if "made not entrant" not in line]
+    told = sorted((t[3].replace(".", "/"), t[4]) for t in told if t and "n" not in t[1] and t[2] != "0")
+    ours = sorted((f[1], f[2]) for f in found)
+    need(len(told) >= 30 and set(ours) <= set(told), f"not in its log: {set(ours) - set(told)}")
+    need(abs(len(ours) - len(told)) <= 5, f"{len(ours)}, its log has {len(told)}")  # some do not end before the program does
+    counts = dict(re.findall(r"^@us\[(C[12])\]: \{ \.count = (\d+),", text, re.M))
+    need({name: int(count) for name, count in counts.items()} == {name: [f[0] for f in found].count(name) for name in counts} and "C1" in counts, text[-600:])
+
+
+TESTS = [java_gc, java_locks, java_compiles]
 for test in TESTS:
     test.__name__ = test.__name__.replace("_", "-")

@@ -140,6 +140,32 @@ def mysql_lockwaits(acu):
     need(late[3] == "-" and late[4] == "update needles set n = 6 where id = 7" and not late[5], text)
 
 
+def mysql_statements(acu):
+    blocked = "update needles set n = 2 where id = 7"
+    with MariaDB() as server:
+        server.ask("create table needles (id int primary key, n int); insert into needles select seq, 0 from seq_1_to_9")
+
+        def load():
+            holder = server.session()
+            for _ in range(20):
+                holder("select n from needles where id = 5;")
+            holder("begin; update needles set n = 1 where id = 7;")
+            waiting = threading.Thread(target=server.run, args=(blocked,))
+            waiting.start()
+            wait_until(lambda: server.waits("info like 'update%' and time_ms > 0"), "the wait for a row")
+            time.sleep(0.2)
+            holder("commit;")
+            waiting.join()
+            server.ask("select sleep(0.1); select sleep(0.1)")
+
+        text = trace(acu, "mysql-statements.bt", load, [SERVER])
+    totals = {query: (int(count), int(us)) for query, count, us in re.findall(r"^@us\[(.*)\]: \{ \.count = (\d+), \.average = \d+, \.total = (\d+) \}$", text, re.M)}
+    need(totals["select n from needles where id = 5"][0] == 20 and totals["select sleep(0.1)"][0] == 2, text)
+    need(200000 <= totals["select sleep(0.1)"][1] <= 2000000, text)
+    waited = re.findall(r"^@lock_us\[(.*)\]: (\d+)$", text, re.M)
+    need([query for query, _ in waited] == [blocked] and 200000 <= int(waited[0][1]) <= totals[blocked][1], text)
+
+
 def mysql_handlers(acu):
     queries = ["select count(*) from needles where n = 5", "select * from needles where id = 7", "delete from needles where id < 10",
                "update needles set n = 3 where id = 20", "select max(id) from needles", "insert into needles values (2000, 1)"]
@@ -190,6 +216,6 @@ def sqlite_statements(acu):
     need(counted and counted[1] == "50", text)
 
 
-TESTS = [mysql_queries, mysql_lockwaits, mysql_handlers, sqlite_statements]
+TESTS = [mysql_queries, mysql_statements, mysql_lockwaits, mysql_handlers, sqlite_statements]
 for test in TESTS:
     test.__name__ = test.__name__.replace("_", "-")
