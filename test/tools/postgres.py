@@ -375,7 +375,7 @@ def pg_connections(acu):
     found = [f for f in lines(text, rf"{STAMP}(\d+) {MS} {MS} +(\d+) (\w+) +(\w+)")]
     logged = re.findall(r"^(\d+) LOG:  disconnection: session time: 0:00:([\d.]+) user=(\w+) database=(\w+)", said, re.M)
     logged = {pid: (1000 * float(seconds), user, base) for pid, seconds, user, base in logged}
-    need(len(found) == 3 and {f[0] for f in found} == set(logged), text + said)
+    need(len(found) == 3 and {f[0] for f in found} <= set(logged), text + said)  # the log has also the one before the load
     need([f[3:] for f in found] == [("3", "postgres", "postgres"), ("1", "postgres", "needle"), ("1", "postgres", "needle")], text)
     for pid, start, lasted, *_ in found:
         need(abs(float(lasted) - logged[pid][0]) <= 20 + 0.2 * float(lasted) and float(start) < float(lasted), text + said)
