@@ -23,7 +23,8 @@ class Redis:
             raise Skipped("no redis-server here")
         self.port = free_port()
         self.process = subprocess.Popen(["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-                                         "--enable-debug-command", "yes", "--dir", TMP, *settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                         "--enable-debug-command", "yes", "--dir", TMP, "--dbfilename", f"{self.port}.rdb", *settings],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.cli = f"redis-cli -p {self.port} "
         try:
             wait_until(lambda: answers(self.port), "redis-server")

@@ -173,7 +173,8 @@ def headers(_):
 
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
-         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS, *postgres.TESTS, *mysql.TESTS, *caches.TESTS, *web.TESTS, *java.TESTS, *mistakes.TESTS]
+         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS, *postgres.TESTS, *mysql.TESTS,
+         *caches.TESTS, *web.TESTS, *java.TESTS, *mistakes.TESTS]
 
 
 sys.exit(run_suite(TESTS, TMP))
