@@ -144,11 +144,14 @@ def memcached_commands(acu):
         said.append(server.counts())
 
     try:
+        few = trace(acu, "memcached-commands.bt", lambda: [server.ask(f"get key{n % 4}") for n in range(20)], ["--", "--top=3"])
+        need(len(lines(few, r"@keys\[key[0-3]\]: 5")) == 3 and "keys looked up 20, hits 0 (0.00%)" in few, few)
+        before = server.counts()
         text = trace(acu, "memcached-commands.bt", load, ["--", "--top=100"])
     finally:
         server.stop()
     counts = said[0]
-    asked, hits = int(counts["cmd_get"]), int(counts["get_hits"])
+    asked, hits = (int(counts[name]) - int(before[name]) for name in ("cmd_get", "get_hits"))
     need((asked, hits) == (55, 23), str(counts))
     need(f"keys looked up {asked}, hits {hits} (41.81%)" in text.split("\n"), text)
     for command, times in (("set", int(counts["cmd_set"])), ("get", 51), ("mg", 2), ("delete", 1), ("incr", 1)):

@@ -5,7 +5,7 @@ import subprocess
 import threading
 import time
 
-from common import SLOWNESS, TMP, lines, need, trace
+from common import SLOWNESS, TMP, lines, need, trace, value
 from programs import wait_until
 from tally import Skipped
 
@@ -159,11 +159,11 @@ def mysql_statements(acu):
             server.ask("select sleep(0.1); select sleep(0.1)")
 
         text = trace(acu, "mysql-statements.bt", load, [SERVER])
-    totals = {query: (int(count), int(us)) for query, count, us in re.findall(r"^@us\[(.*)\]: \{ \.count = (\d+), \.average = \d+, \.total = (\d+) \}$", text, re.M)}
-    need(totals["select n from needles where id = 5"][0] == 20 and totals["select sleep(0.1)"][0] == 2, text)
-    need(200000 <= totals["select sleep(0.1)"][1] <= 2000000, text)
+    slept = value(text, "@total_us[select sleep(0.1)]")
+    need(value(text, "@calls[select n from needles where id = 5]") == 20 and value(text, "@calls[select sleep(0.1)]") == 2, text)
+    need(200000 <= slept <= 2000000 and slept / 2 <= value(text, "@slowest_us[select sleep(0.1)]") <= slept - 100000, text)
     waited = re.findall(r"^@lock_us\[(.*)\]: (\d+)$", text, re.M)
-    need([query for query, _ in waited] == [blocked] and 200000 <= int(waited[0][1]) <= totals[blocked][1], text)
+    need([query for query, _ in waited] == [blocked] and 200000 <= int(waited[0][1]) <= value(text, f"@total_us[{blocked}]"), text)
 
 
 def mysql_waits(acu):
