@@ -4,7 +4,6 @@ import pty
 import re
 import select
 import shutil
-import signal
 import socket
 import subprocess
 import sys
