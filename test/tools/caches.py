@@ -1,10 +1,13 @@
-"""Tools for Redis and memcached, against what the servers count themselves."""
+"""Tools for Redis, memcached and clients of databases, against what the servers count themselves."""
+import os
 import re
 import shutil
 import socket
 import subprocess
 
 from common import SLOWNESS, TMP, histogram_total, lines, need, shell, trace, value
+from mysql import MariaDB
+from postgres import BIN, Postgres
 from programs import answers, free_port, wait_until
 from tally import Skipped
 
@@ -20,7 +23,8 @@ class Redis:
             raise Skipped("no redis-server here")
         self.port = free_port()
         self.process = subprocess.Popen(["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-                                         "--enable-debug-command", "yes", "--dir", TMP, *settings], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                         "--enable-debug-command", "yes", "--dir", TMP, "--dbfilename", f"{self.port}.rdb", *settings],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.cli = f"redis-cli -p {self.port} "
         try:
             wait_until(lambda: answers(self.port), "redis-server")
@@ -140,11 +144,14 @@ def memcached_commands(acu):
         said.append(server.counts())
 
     try:
+        few = trace(acu, "memcached-commands.bt", lambda: [server.ask(f"get key{n % 4}") for n in range(20)], ["--", "--top=3"])
+        need(len(lines(few, r"@keys\[key[0-3]\]: 5")) == 3 and "keys looked up 20, hits 0 (0.00%)" in few, few)
+        before = server.counts()
         text = trace(acu, "memcached-commands.bt", load, ["--", "--top=100"])
     finally:
         server.stop()
     counts = said[0]
-    asked, hits = int(counts["cmd_get"]), int(counts["get_hits"])
+    asked, hits = (int(counts[name]) - int(before[name]) for name in ("cmd_get", "get_hits"))
     need((asked, hits) == (55, 23), str(counts))
     need(f"keys looked up {asked}, hits {hits} (41.81%)" in text.split("\n"), text)
     for command, times in (("set", int(counts["cmd_set"])), ("get", 51), ("mg", 2), ("delete", 1), ("incr", 1)):
@@ -152,6 +159,34 @@ def memcached_commands(acu):
     need(value(text, "@keys[key3]") == 3 and value(text, "@misses[missing]") == 1 and "@misses[key1]" not in text, text)
 
 
-TESTS = [redis_latency, redis_forks, redis_keys, memcached_commands]
+def db_calls(acu):
+    """Of psql, libpq's extended protocol (pgbench), mariadb and redis-cli: each query once, with its time."""
+    with Postgres("fsync=off") as postgres, MariaDB() as mariadb, Redis() as redis:
+        def load():
+            postgres.ask("select 'needle'", "select pg_sleep(0.1)")
+            script = os.path.join(postgres.folder, "script")
+            with open(script, "w") as out:
+                out.write("\\set id 5\nselect 7 + :id;\n")
+            subprocess.run([os.path.join(BIN, "pgbench"), "-h", postgres.folder, "-U", "postgres", "-n", "-M", "extended", "-t", "10", "-f", script, "postgres"],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30 * SLOWNESS)
+            mariadb.ask("select sleep(0.2); select 'needle'")
+            redis.ask("set", "needle", "thread")
+            redis.ask("debug", "sleep", "0.05")
+            redis.ask("lrange", "list", 0, 5)
+
+        text = trace(acu, "db-calls.bt", load)
+    found = lines(text, rf"\d\d:\d\d:\d\d\.\d{{6}} \d+ +(\S+) +{MS} (\w+) +(\S+) +(\S+) +(.*)")
+    by_query = {(f[0], f[2], f[3], f[4], f[5]): float(f[1]) for f in found}
+    for query, ms in ((("psql", "postgres", "local", "-", "select 'needle'"), 0), (("psql", "postgres", "local", "-", "select pg_sleep(0.1)"), 100),
+                      (("mariadb", "mysql", "local", "-", "select sleep(0.2)"), 200), (("mariadb", "mysql", "local", "-", "select 'needle'"), 0),
+                      (("redis-cli", "redis", "127.0.0.1", str(redis.port), "set"), 0), (("redis-cli", "redis", "127.0.0.1", str(redis.port), "debug"), 50),
+                      (("redis-cli", "redis", "127.0.0.1", str(redis.port), "lrange"), 0)):
+        need(query in by_query and ms <= by_query[query] <= ms + 2000, f"{query}:\n{text}")
+    counts = dict(re.findall(r"^@us\[(.*)\]: \{ \.count = (\d+),", text, re.M))
+    need(counts.get("pgbench, postgres, select 7 + $1;") == "10" and counts.get("redis-cli, redis, debug") == "1", text)
+    need("redis-server" not in text and not [f for f in found if f[0] in ("postgres", "mariadbd")], "a server is no client:\n" + text)
+
+
+TESTS = [db_calls, redis_latency, redis_forks, redis_keys, memcached_commands]
 for test in TESTS:
     test.__name__ = test.__name__.replace("_", "-")

@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from common import TMP, histogram_total, need, trace, value
+from common import SLOWNESS, TMP, histogram_total, need, trace, value
 
 PYTHON = "/usr/bin/python3.11"
 LIBPYTHON = "/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0"
@@ -36,6 +36,10 @@ def other_pythons():
 
 def has_symbol(file, name):
     return re.search(rf" {name}$", subprocess.run(["nm", file], capture_output=True, text=True).stdout, re.M) is not None
+
+
+def has_dynamic_symbol(file, part):
+    return part in subprocess.run(["nm", "-D", file], capture_output=True, text=True).stdout
 
 
 def embedding():
@@ -214,4 +218,32 @@ def lua_gc(acu):
 
 lua_gc.__name__ = "lua-gc"
 
-TESTS = [exceptions, python_gc, lua_gc]
+NODE_COLLECTS = """\
+let kept = [];
+for (let round = 0; round < 3; round++) {
+  for (let n = 0; n < 100000; n++) { kept.push({ n: n, text: "x" + n }); }
+  kept = kept.slice(0, 30000);
+}
+global.gc(); global.gc();
+"""
+
+
+def node_gc(acu):
+    node = os.path.realpath(shutil.which("node") or "")
+    if not has_dynamic_symbol(node, "PerformGarbageCollection"):
+        return "no Node.js with symbols here"
+    script, said = write("collects.js", NODE_COLLECTS), []
+    load = lambda: said.append(subprocess.run([node, "--expose-gc", "--trace-gc", script], capture_output=True, text=True, timeout=60 * SLOWNESS).stdout)
+    text = trace(acu, "node-gc.bt", load, [node, "--", "--min-us=0"])
+    found = re.findall(r"^\d\d:\d\d:\d\d\.\d{6} \d+ +(\d+) (\S+) +(\w+)$", text, re.M)
+    told = re.findall(r"ms: (Scavenge|Mark-Compact) .* MB, ([\d.]+) / .*\) ([a-z ]+);", said[0])  # its own log
+    need(len(told) >= 4 and [f[1] for f in found] == [t[0].lower() for t in told], text + said[0])
+    for (us, _, reason), (_, ms, why) in zip(found, told):
+        need(abs(float(us) / 1000 - float(ms)) <= 5 + 0.3 * float(ms), f"{us} us, the log has {ms} ms:\n{text}{said[0]}")
+        need(why != "testing" or reason == "testing", text + said[0])
+    need([f[2] for f in found[-2:]] == ["testing"] * 2 and histogram_total(text, "@us[scavenge]") == len([t for t in told if t[0] == "Scavenge"]), text)
+
+
+node_gc.__name__ = "node-gc"
+
+TESTS = [exceptions, python_gc, lua_gc, node_gc]

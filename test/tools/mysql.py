@@ -5,7 +5,7 @@ import subprocess
 import threading
 import time
 
-from common import SLOWNESS, TMP, lines, need, trace
+from common import SLOWNESS, TMP, lines, need, trace, value
 from programs import wait_until
 from tally import Skipped
 
@@ -140,6 +140,58 @@ def mysql_lockwaits(acu):
     need(late[3] == "-" and late[4] == "update needles set n = 6 where id = 7" and not late[5], text)
 
 
+def mysql_statements(acu):
+    blocked = "update needles set n = 2 where id = 7"
+    with MariaDB() as server:
+        server.ask("create table needles (id int primary key, n int); insert into needles select seq, 0 from seq_1_to_9")
+
+        def load():
+            holder = server.session()
+            for _ in range(20):
+                holder("select n from needles where id = 5;")
+            holder("begin; update needles set n = 1 where id = 7;")
+            waiting = threading.Thread(target=server.run, args=(blocked,))
+            waiting.start()
+            wait_until(lambda: server.waits("info like 'update%' and time_ms > 0"), "the wait for a row")
+            time.sleep(0.2)
+            holder("commit;")
+            waiting.join()
+            server.ask("select sleep(0.1); select sleep(0.1)")
+
+        text = trace(acu, "mysql-statements.bt", load, [SERVER])
+    slept = value(text, "@total_us[select sleep(0.1)]")
+    need(value(text, "@calls[select n from needles where id = 5]") == 20 and value(text, "@calls[select sleep(0.1)]") == 2, text)
+    need(200000 <= slept <= 2000000 and slept / 2 <= value(text, "@slowest_us[select sleep(0.1)]") <= slept - 100000, text)
+    waited = re.findall(r"^@lock_us\[(.*)\]: (\d+)$", text, re.M)
+    need([query for query, _ in waited] == [blocked] and 200000 <= int(waited[0][1]) <= value(text, f"@total_us[{blocked}]"), text)
+
+
+def mysql_waits(acu):
+    counts = "select variable_value from information_schema.global_status where variable_name = '%s'"
+    with MariaDB() as server:
+        server.ask("create table needles (id int primary key, n int); insert into needles select seq, 0 from seq_1_to_9")
+        said = []
+
+        def load():
+            waits = int(server.ask(counts % "INNODB_ROW_LOCK_WAITS")), int(server.ask(counts % "INNODB_ROW_LOCK_TIME"))
+            for _ in range(2):
+                holder = server.session()
+                holder("begin; update needles set n = 1 where id = 7;")
+                waiting = threading.Thread(target=server.run, args=("update needles set n = 2 where id = 7",))
+                waiting.start()
+                wait_until(lambda: server.waits("info like 'update%' and time_ms > 0"), "the wait for a row")
+                time.sleep(0.15)
+                holder("commit;")
+                waiting.join()
+            server.ask("select sleep(0.2)")
+            said.extend((int(server.ask(counts % "INNODB_ROW_LOCK_WAITS")) - waits[0], int(server.ask(counts % "INNODB_ROW_LOCK_TIME")) - waits[1]))
+
+        text = trace(acu, "mysql-waits.bt", load, [SERVER])
+    found = {kind: (int(count), int(us)) for kind, count, us in re.findall(r"^@us\[(\w+)\]: \{ \.count = (\d+), \.average = \d+, \.total = (\d+) \}$", text, re.M)}
+    need(found["row_lock"][0] == said[0] == 2 and abs(found["row_lock"][1] / 1000 - said[1]) <= 10 + 0.1 * said[1], f"the server has {said}:\n" + text)
+    need(found["sleep"][0] == 1 and 200000 <= found["sleep"][1] <= 2000000 and found["network"][0] >= 4, text)
+
+
 def mysql_handlers(acu):
     queries = ["select count(*) from needles where n = 5", "select * from needles where id = 7", "delete from needles where id < 10",
                "update needles set n = 3 where id = 20", "select max(id) from needles", "insert into needles values (2000, 1)"]
@@ -190,6 +242,6 @@ def sqlite_statements(acu):
     need(counted and counted[1] == "50", text)
 
 
-TESTS = [mysql_queries, mysql_lockwaits, mysql_handlers, sqlite_statements]
+TESTS = [mysql_queries, mysql_statements, mysql_waits, mysql_lockwaits, mysql_handlers, sqlite_statements]
 for test in TESTS:
     test.__name__ = test.__name__.replace("_", "-")

@@ -46,7 +46,7 @@ class Postgres:
         options = [word for setting in ("logging_collector=off", "autovacuum=off", "max_parallel_workers_per_gather=0", *settings) for word in ("-c", setting)]
         self.command = [SERVER, "-D", data, "-k", self.folder, "-h", "", *options]
         self.become = become
-        self.psql = [os.path.join(BIN, "psql"), "-h", self.folder, "-U", "postgres", "-q", "-X", "-A", "-t"]
+        self.psql = [os.path.join(BIN, "psql"), "-h", self.folder, "-U", "postgres", "-d", "postgres", "-q", "-X", "-A", "-t"]
         self.start()
 
     def start(self):
@@ -223,10 +223,10 @@ def pg_buffers(acu):
                 server.ask("select count(filler) from needles")
             server.ask("set enable_seqscan = off", "select n from needles where n = 77")
 
-        text = trace(acu, "pg-buffers.bt", load, [SERVER, "--", "--top=100"])
+        text = trace(acu, "pg-buffers.bt", load, [SERVER, "--", "--top=8"])
         after = list(map(int, server.ask(counts).split()))
     hits, read, index_hits = (a - b for a, b in zip(after, before))
-    need(stats(text, f"@read_us[{base}, {heap}]")[0] == read >= pages, f"{read} read of {pages}:\n" + text)
+    need(value(text, f"@reads[{base}, {heap}]") == read >= pages and value(text, f"@read_us[{base}, {heap}]") >= read, f"{read} read of {pages}:\n" + text)
     need(value(text, f"@hits[{base}, {heap}]") == hits >= 2 * pages, f"{hits} hits:\n" + text)
     found = re.search(r"^blocks (\d+), hits (\d+) \((\d+\.\d\d)%\)$", text, re.M)
     need(found and int(found[1]) >= 3 * pages and abs(100 * int(found[2]) / int(found[1]) - float(found[3])) < 0.02, text)
@@ -313,6 +313,92 @@ def pg_sorts(acu):
     need(("memory", memory[1], "4096", "explain analyze select * from needles where n < 50 order by n desc") in found, text + plans[1])
 
 
-TESTS = [pg_queries, pg_lockwaits, pg_waits, pg_buffers, pg_checkpoints, pg_wal, pg_transactions, pg_sorts]
+def pg_statements(acu):
+    slow = "select pg_sleep(0.1)"
+    with Postgres("fsync=off") as server:
+        accounts(server)
+        server.ask("create table needles (n int)", "insert into needles select generate_series(1, 20000)")
+        server.stop()
+        server.start()
+
+        def load():
+            session = server.session()
+            for n in range(30):
+                session("update accounts set balance = 3 where id = 7;")
+            session("begin; select pg_sleep(0.2); commit;")
+            server.ask(slow, slow, "select count(*) from needles")
+            # The extended protocol: ten executions of a statement with a parameter
+            subprocess.run([os.path.join(BIN, "pgbench"), "-h", server.folder, "-U", "postgres", "-n", "-M", "extended", "-t", "10", "-f", script, "postgres"],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30 * SLOWNESS)
+
+        script = os.path.join(server.folder, "script")
+        with open(script, "w") as out:
+            out.write("\\set id 5\nselect balance from accounts where id = :id;\n")
+        text = trace(acu, "pg-statements.bt", load, [SERVER, "--", "--min-ms=90"])
+        pages = int(server.ask("select pg_relation_size('needles') / 8192"))
+    need(value(text, "@calls[update accounts set balance = 3 where id = 7;]") == 30, text)
+    need(value(text, f"@calls[{slow}]") == 2 and 200000 <= value(text, f"@total_us[{slow}]") <= 2000000, text)
+    need(value(text, f"@total_us[{slow}]") / 2 <= value(text, f"@slowest_us[{slow}]") <= value(text, f"@total_us[{slow}]") - 100000, text)
+    need(value(text, "@calls[select balance from accounts where id = $1;]") == 10, text)
+    printed = [f[1] for f in lines(text, rf"{STAMP}\d+ +{MS} (.*)")]
+    need(printed.count(slow) == 2 and printed.count("select pg_sleep(0.2);") == 1, text)
+    need(value(text, "@read_blocks[select count(*) from needles]") >= pages, f"{pages} pages:\n" + text)
+
+
+def pg_tempfiles(acu):
+    counts = "select temp_files || ' ' || temp_bytes from pg_stat_database where datname = 'postgres'"
+    spills = "select count(*) from (select * from needles order by filler, n) s"
+    with Postgres("fsync=off", "work_mem=64kB") as server:
+        server.ask("create table needles (n int, filler text)", "insert into needles select n, repeat('x', 500) from generate_series(1, 5000) n")
+        before = list(map(int, server.ask(counts).split()))
+        text = trace(acu, "pg-tempfiles.bt", lambda: (server.ask(spills), server.ask(spills), server.ask("select count(*) from needles")), [SERVER])
+        files, size = (a - b for a, b in zip(map(int, server.ask(counts).split()), before))
+    found = [(int(f[0]), f[1]) for f in lines(text, rf"{STAMP}\d+ +(\d+) (.*)")]
+    need(len(found) == files >= 2 and {f[1] for f in found} == {spills}, f"the server counted {files} files:\n" + text)
+    need(value(text, f"@bytes[{spills}]") == size and abs(sum(f[0] for f in found) - size / 1024) <= files, f"the server counted {size} bytes:\n" + text)
+
+
+def pg_connections(acu):
+    with Postgres("fsync=off", "log_connections=on", "log_disconnections=on", "log_line_prefix=%p ") as server:
+        def load():
+            server.ask("create role needle login", "select 1", "select 2")
+            server.psql[server.psql.index("postgres")] = "needle"
+            session = server.session()
+            session("select 3;")
+            time.sleep(0.2)
+            server.sessions.pop().stdin.close()
+            server.ask("select 4")
+            time.sleep(0.1)
+
+        text = trace(acu, "pg-connections.bt", load, [SERVER])
+        said = server.log()
+    found = [f for f in lines(text, rf"{STAMP}(\d+) {MS} {MS} +(\d+) (\w+) +(\w+)")]
+    logged = re.findall(r"^(\d+) LOG:  disconnection: session time: 0:00:([\d.]+) user=(\w+) database=(\w+)", said, re.M)
+    logged = {pid: (1000 * float(seconds), user, base) for pid, seconds, user, base in logged}
+    need(len(found) == 3 and {f[0] for f in found} <= set(logged), text + said)  # the log has also the one before the load
+    need([f[3:] for f in found] == [("3", "postgres", "postgres"), ("1", "postgres", "needle"), ("1", "postgres", "needle")], text)
+    for pid, start, lasted, *_ in found:
+        need(abs(float(lasted) - logged[pid][0]) <= 20 + 0.2 * float(lasted) and float(start) < float(lasted), text + said)
+    need(float(found[1][2]) >= 200 and value(text, "@connections[postgres, needle]") == 2 and histogram_total(text, "@start_us") == 3, text)
+
+
+def pg_vacuums(acu):
+    with Postgres("fsync=off") as server:
+        server.ask("create table needles (n int, filler text)", "insert into needles select n, repeat('x', 500) from generate_series(1, 5000) n",
+                   "delete from needles where n % 3 = 0")
+        file = server.ask("select pg_relation_filenode('needles')")
+        said = []
+        text = trace(acu, "pg-vacuums.bt", lambda: said.append(server.run("set vacuum_cost_delay = 10", "vacuum verbose needles").stderr), [SERVER])
+    found = [f for f in lines(text, rf"{STAMP}\d+ +(\w+) +{MS} {MS} +(\d+) +(\d+) +(\d+) \d+ +(\d+)") if f[6] == file]
+    told = said[0].split("finished vacuuming")[1]
+    hits, misses = map(int, re.search(r"buffer usage: (\d+) hits, (\d+) misses", told).groups())
+    wal, seconds = int(re.search(r"images, (\d+) bytes", told)[1]), float(re.search(r"elapsed: ([\d.]+) s", told)[1])
+    need(len(found) == 1 and found[0][0] == "command", text)
+    _, total, slept, looked_up, read, kilobytes, _ = found[0]
+    need((int(looked_up), int(read), int(kilobytes)) == (hits + misses, misses, (wal + 1023) // 1024), text + told)
+    need(abs(float(total) - 1000 * seconds) <= 15 + 0.1 * float(total) and 10 <= float(slept) <= float(total), text + told)
+
+
+TESTS = [pg_tempfiles, pg_connections, pg_vacuums, pg_statements, pg_queries, pg_lockwaits, pg_waits, pg_buffers, pg_checkpoints, pg_wal, pg_transactions, pg_sorts]
 for test in TESTS:
     test.__name__ = test.__name__.replace("_", "-")

@@ -4,7 +4,6 @@ import pty
 import re
 import select
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -82,7 +81,9 @@ def sslsnoop(acu):
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_until(lambda: answers(port), "openssl s_server")
-        text = trace(acu, "sslsnoop.bt", shell(f"curl -sk --http1.1 https://localhost:{port}/needle"), ["--unsafe", "--", "--name=curl"])
+        load = shell(f"curl -sk --http1.1 https://localhost:{port}/needle")
+        text = trace(acu, "sslsnoop.bt", load, ["--unsafe", "--", "--name=curl"])
+        some = trace(acu, "sslsnoop.bt", load, ["--", "--name=curl", "--contains=/needle"])
     finally:
         server.kill()
         server.wait()
@@ -91,6 +92,8 @@ def sslsnoop(acu):
     need(lines(text, stamp + r"WRITE +\d+ +\d+ GET /needle HTTP/1\.1\s*"), text)
     need(lines(text, stamp + r"READ +\d+ +\d+ HTTP/1\.0 200 ok\s*"), text)
     need(all(re.match(stamp, line) for line in text.strip().split("\n")[1:]), "more than the first line of data:\n" + text)
+    rows = some.strip().split("\n")[1:]
+    need(len(rows) == 1 and "WRITE" in rows[0] and "GET /needle" in rows[0], "more than what has the text:\n" + some)
 
 
 def mallocstacks(acu):

@@ -10,7 +10,7 @@ import threading
 import time
 
 from common import SLOWNESS, TMP, histogram_total, lines, need, shell, trace
-from programs import answers, free_port, wait_until
+from programs import Nginx, answers, free_port, wait_until
 
 MS = r" *(\d+\.\d\d\d)"
 STAMP = r"\d\d:\d\d:\d\d\.\d{6} "
@@ -69,8 +69,52 @@ def http_requests(acu):
     need(100 <= float(found[3][0]) <= 2000 and all(float(f[0]) < 100 for f in found[:3]), text)
     counts = re.findall(r"^@us\[(.*)\]: \{ \.count = (\d+), \.average = \d+, \.total = (\d+) \}$", text, re.M)
     need({key: count for key, count, _ in counts} == {"GET /orders/*, 200": "2", "GET /orders/*, 404": "1", "GET /slow, 200": "1", "POST /orders/*, 200": "1"}, text)
-    need("TIME" not in totals and "@us[POST /orders/3/*, 200]: { .count = 1" in totals and "@us[GET /orders/2, 200]: { .count = 1" in totals, totals)
+    need(not lines(totals, STAMP + ".*") and "@us[POST /orders/3/*, 200]: { .count = 1" in totals and "@us[GET /orders/2, 200]: { .count = 1" in totals, totals)
     need("@us[" not in others, "a client is no server:\n" + others)
+    if os.path.exists("/usr/sbin/nginx"):
+        of_nginx(acu)
+
+
+def of_nginx(acu):
+    """Whose workers write from several places in memory at once; its log has the same requests."""
+    server = Nginx("/usr/sbin/nginx", "")
+
+    def load():
+        for n in range(20):
+            server.get(f"/page.txt?n={n}")
+        server.get("/missing/7", "-X", "DELETE")
+        time.sleep(0.1)
+
+    try:
+        text = trace(acu, "http-requests.bt", load, ["--", "--name=nginx"])
+    finally:
+        server.stop()
+    found = lines(text, rf"{STAMP}(\d+) +nginx +{MS} (\d+) +(\w+) (\S+)")
+    with open(server.log) as log:
+        logged = [line.split() for line in log]
+    need(len(logged) == 21 and sorted((f[0], *f[2:]) for f in found) == sorted((pid, status, method, uri.partition("?")[0]) for pid, status, _, method, uri in logged),
+         f"{text}{logged}")
+    need("@us[GET /page.txt, 200]: { .count = 20," in text, text)
+
+
+def http_calls(acu):
+    if not shutil.which("curl"):
+        return "no curl here"
+    port = free_port()
+    server = serve(["/usr/bin/python3", "-c", HTTP_SERVER, str(port)], port, "a server in Python")
+    at = f"http://localhost:{port}"
+    load = shell(f"curl -s4 '{at}/orders/1?x=1' '{at}/orders/2' '{at}/orders/missing'; curl -s4 '{at}/slow'; curl -s4 -d a=1 '{at}/orders/3/items'")
+    try:
+        text = trace(acu, "http-calls.bt", load)
+    finally:
+        stop(server)
+    found = lines(text, rf"{STAMP}\d+ +curl +{MS} (\d+) +localhost:{port} +(\w+ \S*)")
+    need([f[1:] for f in found] == [("200", "GET /orders/1"), ("200", "GET /orders/2"), ("404", "GET /orders/missing"), ("200", "GET /slow"),
+                                    ("200", "POST /orders/3/items")], text)
+    need(100 <= float(found[3][0]) <= 2000, text)
+    counts = re.findall(rf"^@us\[curl, localhost:{port}, (.*)\]: \{{ \.count = (\d+), ", text, re.M)
+    need(dict(counts) == {"GET /orders/*, 200": "2", "GET /orders/*, 404": "1", "GET /slow, 200": "1", "POST /orders/*, 200": "1"}, text)
+    need("python3, " not in text, "a server is no client:\n" + text)
 
 
 DNS_CODES = {"missing": 3, "broken": 2}
@@ -183,9 +227,9 @@ def fastcgi(port, script, uri):
 
 PHP_PAGE = """\
 <?php
+function used() { $usage = getrusage(); return 1e6 * $usage["ru_utime.tv_sec"] + $usage["ru_utime.tv_usec"]; }
 if (isset($_GET["waits"])) { usleep(100000); }
-if (isset($_GET["works"])) { $used = getrusage(); while (getrusage()["ru_utime.usec"] + 1e6 * getrusage()["ru_utime.tv_sec"]
-  < $used["ru_utime.usec"] + 1e6 * $used["ru_utime.tv_sec"] + 60000) { for ($i = 0; $i < 10000; $i++); } }
+if (isset($_GET["works"])) { $end = used() + 60000; while (used() < $end); }
 echo "needle";
 """
 
@@ -203,7 +247,12 @@ def php_requests(acu):
     try:
         wait_until(lambda: answers(port), "php-fpm")
         said = []
-        text = trace(acu, "php-requests.bt", lambda: said.extend(fastcgi(port, page, "/page.php" + query) for query in ("?waits=1", "?works=1", "")), [servers[-1]])
+
+        def load():
+            said.extend(fastcgi(port, page, "/page.php" + query) for query in ("?waits=1", "?works=1", ""))
+            time.sleep(0.2)  # a request ends after its answer
+
+        text = trace(acu, "php-requests.bt", load, [servers[-1]])
         need(len(said) == 3 and all(b"needle" in answer for answer in said), str(said))
     finally:
         server.terminate()
@@ -216,6 +265,29 @@ def php_requests(acu):
     need(quick[0] < 50, text)
 
 
-TESTS = [http_requests, dns_queries, gnutlssnoop, php_requests]
+def php_errors(acu):
+    """Hidden ones, against what an error handler of the program itself counts."""
+    php = os.path.realpath(shutil.which("php8.2") or "")
+    if not os.path.isfile(php):
+        return "no PHP 8.2 here"
+    page, fatal = os.path.join(TMP, "errors.php"), os.path.join(TMP, "fatal.php")
+    with open(page, "w") as out:
+        out.write("<?php\n$counted = 0;\nset_error_handler(function () use (&$counted) { $counted++; return true; });\nerror_reporting(0);\n"
+                  "for ($i = 0; $i < 5; $i++) { $x = $missing; }\n@file_get_contents('/no/such/file');\ntrigger_error('needle', E_USER_NOTICE);\n"
+                  "echo 'counted ', $counted;\n")
+    with open(fatal, "w") as out:
+        out.write("<?php\nclass A { abstract function x(); }\n")
+    said = []
+    load = lambda: said.extend(subprocess.run([php, "-n", file], capture_output=True, text=True, timeout=30 * SLOWNESS).stdout for file in (page, fatal))
+    text = trace(acu, "php-errors.bt", load, [php])
+    each = trace(acu, "php-errors.bt", load, [php, "--", "--each"])
+    found = {(kind, message, file, line): int(count) for kind, message, file, line, count in re.findall(r"^@errors\[(\w+), (.*), (\S+), (\d+)\]: (\d+)$", text, re.M)}
+    need(sum(n for key, n in found.items() if key[2] == page) == 7 and "counted 7" in said[0], text + said[0])
+    need(found.get(("warning", "Undefined variable $missing", page, "5")) == 5 and found.get(("user_notice", "needle", page, "7")) == 1, text)
+    need([key[0] for key in found if key[2] == fatal and key[1].startswith("Class A contains 1 abstract method")] == ["error"], text)
+    need(len(lines(each, rf"{STAMP}\d+ +\w+ +{re.escape(page)}:\d+: .*")) == 7, each)
+
+
+TESTS = [php_errors, http_requests, http_calls, dns_queries, gnutlssnoop, php_requests]
 for test in TESTS:
     test.__name__ = test.__name__.replace("_", "-")
