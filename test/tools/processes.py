@@ -124,7 +124,7 @@ def nssnoop(acu):
     text = trace(acu, "nssnoop.bt", shell("unshare -n -u true; unshare -p -f true; nsenter -t $$ -n true"))
     found = [(f[0], f[1], " ".join(f[3].split())) for f in lines(text, r"\d\d:\d\d:\d\d \d+ +(\w+) +(\w+) +(-?\d+) +(.*)")]
     need([f for f in found if f[0] in ("unshare", "nsenter")] == [("unshare", "unshare", "uts net"), ("unshare", "unshare", "pid"), ("nsenter", "setns", "net")], text)
-    clone = f"import ctypes, os\np = ctypes.CDLL(None).syscall(56, 0x20000000 | 17, 0, 0, 0, 0)\nif p == 0: os._exit(0)\nprint(p, flush=True)\nos.waitpid(p, 0)"
+    clone = "import ctypes, os\np = ctypes.CDLL(None).syscall(56, 0x20000000 | 17, 0, 0, 0, 0)\nif p == 0: os._exit(0)\nprint(p, flush=True)\nos.waitpid(p, 0)"
     child = []
     text = trace(acu, "nssnoop.bt", lambda: child.append(subprocess.run([PYTHON, "-c", clone], capture_output=True, text=True, timeout=60 * SLOWNESS).stdout.strip()))
     need((child[0], "pid") in [(f[0], f[1].strip()) for f in lines(text, r"\d\d:\d\d:\d\d \d+ +python3 +clone +(\d+) +(.*)")], text)

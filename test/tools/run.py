@@ -21,6 +21,7 @@ import processes
 import programs
 import resources
 import scheduling
+import security
 import storage
 from common import DISK, LOAD, ROOT, TMP, histogram_total, load, need, trace, value
 from tally import patient, require_real_time, run_suite
@@ -173,7 +174,7 @@ def headers(_):
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
          *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS,
-         *storage.TESTS, *connections.TESTS, *processes.TESTS, *resources.TESTS, *mistakes.TESTS]
+         *storage.TESTS, *connections.TESTS, *processes.TESTS, *resources.TESTS, *security.TESTS, *mistakes.TESTS]
 
 
 sys.exit(run_suite(TESTS, TMP))
