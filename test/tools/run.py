@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 
+import behaviour
 import calls
 import connections
 import disks
@@ -174,7 +175,7 @@ def headers(_):
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
          *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS,
-         *storage.TESTS, *connections.TESTS, *processes.TESTS, *resources.TESTS, *security.TESTS, *mistakes.TESTS]
+         *storage.TESTS, *connections.TESTS, *processes.TESTS, *resources.TESTS, *security.TESTS, *behaviour.TESTS, *mistakes.TESTS]
 
 
 sys.exit(run_suite(TESTS, TMP))
