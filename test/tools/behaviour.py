@@ -94,4 +94,32 @@ def permsnoop(acu):
                    ("-2", "600", "-", "-", path + "-missing")], text)
 
 
-TESTS = [filelife, getenvs, polltimeouts, rwsizes, udpqueues, taskstacks, socketcount, permsnoop]
+def cpuwaits(acu):
+    """A process with a second thread: what is printed, against the kernel's sums of each thread before and after."""
+    def sums(pid):
+        found = [[int(n) for n in open(f"/proc/{pid}/task/{thread}/schedstat").read().split()] for thread in os.listdir(f"/proc/{pid}/task")]
+        return sum(f[0] for f in found) // 1000000, sum(f[1] for f in found) // 1000000
+
+    with Child("import threading, time\ndef work():\n end = time.time() + 0.3\n while time.time() < end: pass\n time.sleep(1000)\n"
+               "for _ in range(2): threading.Thread(target=work, daemon=True).start()\ntime.sleep(0.6)\nprint('', flush=True)\ninput()") as child:
+        before = sums(child.pid)
+        text = listing(acu, "cpuwaits.bt", ["--", "--top=10000"])
+        after = sums(child.pid)
+    found = lines(text, rf"@wait_ms\[python3, {child.pid}, (\d+)\]: (\d+)")
+    need(len(found) == 1 and before[0] <= int(found[0][0]) <= after[0] and before[1] <= int(found[0][1]) <= after[1] and sum(before) >= 200, f"{before} {after} {found}")
+
+
+def iototals(acu):
+    path = os.path.join(DISK, "needle-io")
+    with Child(f"import os, subprocess\nf = os.open({path!r}, os.O_RDWR | os.O_CREAT)\nos.write(f, b'x' * 5000000)\nos.fsync(f)\n"
+               f"subprocess.run(['dd', 'if=/dev/zero', 'of={path}-2', 'bs=1M', 'count=3'], stderr=subprocess.DEVNULL)\nprint('', flush=True)\ninput()") as child:
+        told = dict(re.findall(r"^(\w+): (\d+)$", open(f"/proc/{child.pid}/io").read(), re.M))
+        text = listing(acu, "iototals.bt", ["--", "--top=10000"])
+    for name in (path, path + "-2"):
+        os.unlink(name)
+    read, written, cancelled = (int(told[name]) for name in ("read_bytes", "write_bytes", "cancelled_write_bytes"))
+    found = lines(text, rf"@kb\[python3, {child.pid}, (\d+), (\d+), \d+\]: (\d+)")
+    need(written >= 8000000 and found == [(str(read // 1024), str(cancelled // 1024), str((read + written) // 1024))], f"{told} {found}")
+
+
+TESTS = [cpuwaits, iototals, filelife, getenvs, polltimeouts, rwsizes, udpqueues, taskstacks, socketcount, permsnoop]

@@ -60,8 +60,7 @@ def biotop(acu):
             return NO_DISK
         text = trace(acu, "biotop.bt", lambda: [reads(path, "random", 1)(), python("import time; time.sleep(1.3)")()])
     need(text.count(":") > 4 and by_type(text, r"python3, \d+, \w+, read") >= 200 * 65536, text)
-    counted = sum(int(n) for n in re.findall(r"^@us\[python3, \d+, \w+, read\]: \{ \.count = (\d+),", text, re.M))
-    need(counted >= 200, text)
+    need(re.search(r"^@us\[[^\]]+, \w+, (?:read|write|flush|discard|other)\]: \{ \.count = [1-9]\d*, \.average = \d+, \.total = \d+ \}$", text, re.M), text)
 
 
 def iopending(acu):
