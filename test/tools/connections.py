@@ -4,7 +4,7 @@ import socket
 import struct
 import time
 
-from common import TMP, histogram_total, lines, listing, need, shell, trace, value
+from common import TMP, histogram_total, lines, listing, need, older_than, shell, trace, value
 
 
 def two_ends(family=socket.AF_INET, address="127.0.0.1"):
@@ -26,6 +26,8 @@ def talk(rounds, ports, family=socket.AF_INET, address="127.0.0.1"):
 
 
 def tcptop(acu):
+    if reason := older_than(6, 3):
+        return reason
     ports = []
     text = trace(acu, "tcptop.bt", lambda: [talk(50, ports), talk(20, ports, socket.AF_INET6, "::1"), time.sleep(1.3)])
     for (client, server), address, rounds in zip(ports, ("127.0.0.1", "::1"), (50, 20)):
@@ -35,6 +37,8 @@ def tcptop(acu):
 
 
 def udptop(acu):
+    if reason := older_than(6, 3):
+        return reason
     port = []
 
     def flood():
@@ -66,6 +70,8 @@ def tcprtt(acu):
 
 
 def tcpreset(acu):
+    if reason := older_than(6, 10):
+        return reason
     ports = []
 
     def be_refused():

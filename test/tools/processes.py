@@ -4,7 +4,7 @@ import re
 import subprocess
 import time
 
-from common import SLOWNESS, TMP, lines, listing, need, python, shell, trace, value
+from common import SLOWNESS, TMP, lines, listing, need, older_than, python, shell, trace, value
 
 PYTHON = "/usr/bin/python3"
 
@@ -60,6 +60,8 @@ def fdusage(acu):
 
 
 def memtop(acu):
+    if reason := older_than(6, 2):
+        return reason
     with Child("memory = bytearray(300 << 20)\nprint('', flush=True)\ninput()") as child:
         with open(f"/proc/{child.pid}/oom_score_adj", "w") as file:
             file.write("321")
@@ -71,6 +73,8 @@ def memtop(acu):
 
 
 def shortlived(acu):
+    if reason := older_than(6, 16):
+        return reason
     text = trace(acu, "shortlived.bt", shell("for n in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; sleep 0.3"), ["--", "--ms=250"])
     need(value(text, "@processes[sh, true]") == 10 and value(text, "@cpu_us[sh, true]") >= 10 * 50, text)
     need("[sh, sleep]" not in text, text)
@@ -158,6 +162,8 @@ def cgsnoop(acu):
 
 def bpfprogs(acu):
     """A program of another run of acu: what is printed of it, against what the kernel tells in /proc."""
+    if reason := older_than(5, 19):
+        return reason
     with subprocess.Popen([acu, "run", "--notify-attached", "#attached#", "-e", "rawtracepoint:sys_enter { @ = count(); }"], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True) as other:
         try:

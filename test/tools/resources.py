@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from common import DISK, LOAD, SLOWNESS, TMP, histogram_total, lines, load, need, python, shell, trace, value
+from common import DISK, LOAD, SLOWNESS, TMP, histogram_total, lines, load, need, older_than, python, shell, trace, value
 
 PYTHON = "/usr/bin/python3"
 
@@ -72,6 +72,8 @@ def cgroupcpu(acu):
 
 
 def ipis(acu):
+    if reason := older_than(6, 5):
+        return reason
     if len(os.sched_getaffinity(0)) < 2:
         return "one CPU only"
     # Memory that a program with a thread on another CPU unmaps.

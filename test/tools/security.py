@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 
-from common import DISK, HERE, ROOT, SLOWNESS, TMP, lines, listing, need, python, shell, trace, value
+from common import DISK, HERE, ROOT, SLOWNESS, TMP, lines, listing, need, older_than, python, shell, trace, value
 from processes import PYTHON, Child
 
 
@@ -174,6 +174,8 @@ def inotifysnoop(acu):
 
 
 def iouring(acu):
+    if reason := older_than(6, 0):
+        return reason
     program = compiled("acu_uring", os.path.join(HERE, "uring.c"))
     if subprocess.run([program], timeout=60 * SLOWNESS).returncode:
         return "this kernel refuses io_uring"

@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from common import DISK, SLOWNESS, TMP, histogram_total, lines, need, python, shell, trace, value
+from common import DISK, SLOWNESS, TMP, histogram_total, lines, need, older_than, python, shell, trace, value
 
 NO_DISK = "no disk here that counts its requests"
 BLKIO = "/sys/fs/cgroup/blkio"
@@ -55,6 +55,8 @@ def by_type(text, key):
 
 
 def biotop(acu):
+    if reason := older_than(6, 5):
+        return reason
     with file_on_disk() as path:
         if not reads_are_counted(path):
             return NO_DISK
@@ -87,6 +89,8 @@ def biopattern(acu):
 
 
 def biostacks(acu):
+    if reason := older_than(6, 5):
+        return reason
     with file_on_disk() as path:
         if not reads_are_counted(path):
             return NO_DISK
@@ -96,6 +100,8 @@ def biostacks(acu):
 
 
 def biocgroup(acu):
+    if reason := older_than(6, 5):
+        return reason
     group = os.path.join(BLKIO, "acu-test")
     if not os.path.exists(os.path.join(BLKIO, "cgroup.procs")):
         return "no control groups for disks, version 1"
