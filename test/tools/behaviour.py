@@ -122,4 +122,22 @@ def iototals(acu):
     need(written >= 8000000 and found == [(str(read // 1024), str(cancelled // 1024), str((read + written) // 1024))], f"{told} {found}")
 
 
-TESTS = [cpuwaits, iototals, filelife, getenvs, polltimeouts, rwsizes, udpqueues, taskstacks, socketcount, permsnoop]
+FILTER = """
+import ctypes, struct
+c = ctypes.CDLL(None)
+c.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+allow = (ctypes.c_uint64 * 1)(0x7fff000000000006)  # return SECCOMP_RET_ALLOW
+program = struct.pack("HxxxxxxP", 1, ctypes.addressof(allow))
+c.prctl(22, 2, program, 0, 0)  # PR_SET_SECCOMP
+c.prctl(15, b"acu_filter", 0, 0, 0)
+c.syscall(317, 1, 0, struct.pack("HxxxxxxP", 0, 0))  # an empty one
+"""
+
+
+def seccompsnoop(acu):
+    text = trace(acu, "seccompsnoop.bt", lambda: subprocess.run([PYTHON, "-c", FILTER], timeout=60 * SLOWNESS))
+    found = lines(text, r"\d\d:\d\d:\d\d \d+ +(python3|acu_filter) +(\w+) +(-?\d+) +(\S+)")
+    need(found == [("python3", "no_new_privs", "0", "-"), ("python3", "filter", "0", "1"), ("acu_filter", "filter", "-22", "0")], text)
+
+
+TESTS = [seccompsnoop, cpuwaits, iototals, filelife, getenvs, polltimeouts, rwsizes, udpqueues, taskstacks, socketcount, permsnoop]

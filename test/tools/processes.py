@@ -183,6 +183,22 @@ def bpfprogs(acu):
         need(int(found[number][2]) > 0 and (int(found[number][3]) > 0) == is_compiled, text)
 
 
+def bpfmaps(acu):
+    """A map of another run of acu, against what the kernel tells in /proc."""
+    with subprocess.Popen([acu, "run", "--notify-attached", "#attached#", "-e", "config = { max_map_keys = 777 } rawtracepoint:sys_enter { @needle[comm] = 1; }"],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as other:
+        try:
+            other.stdout.readline()
+            told = [dict(re.findall(r"^(\w+):\s*(\S+)$", open(f"/proc/{other.pid}/fdinfo/{name}").read(), re.M)) for name in os.listdir(f"/proc/{other.pid}/fdinfo")]
+            text = listing(acu, "bpfmaps.bt")
+        finally:
+            other.kill()
+    expected = {(t["map_id"], t["key_size"], t["value_size"], t["max_entries"]) for t in told if "map_id" in t}
+    found = lines(text, rf"(\d+) +(BPF_MAP_TYPE_\w+) +(\S*) +(\d+) +(\d+) +(\d+) +acu \({other.pid}\)")
+    need({(f[0], f[3], f[4], f[5]) for f in found} == expected, f"{expected}\n{text}")
+    need(any(f[1:3] == ("BPF_MAP_TYPE_HASH", "needle") and f[5] == "777" for f in found), text)
+
+
 def bpfsnoop(acu):
     text = trace(acu, "bpfsnoop.bt", lambda: subprocess.run([acu, "run", "-q", "-e", "begin { @needle_map[1] = 1; exit(); }"],
                                                                stdout=subprocess.DEVNULL, timeout=60 * SLOWNESS))
@@ -239,4 +255,4 @@ def shmsnoop(acu):
                    ("shmat", "-22", number, "-", "-")], text)
 
 
-TESTS = [zombies, blockedtasks, fdusage, memtop, shortlived, exectree, execfail, ptracesnoop, nssnoop, cgsnoop, bpfprogs, bpfsnoop, syslat, errinfo, schedsnoop, shmsnoop]
+TESTS = [zombies, blockedtasks, fdusage, memtop, shortlived, exectree, execfail, ptracesnoop, nssnoop, cgsnoop, bpfprogs, bpfmaps, bpfsnoop, syslat, errinfo, schedsnoop, shmsnoop]

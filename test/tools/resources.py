@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from common import DISK, LOAD, SLOWNESS, TMP, histogram_total, lines, load, need, older_than, python, shell, trace, value
+from tally import require_real_time
 
 PYTHON = "/usr/bin/python3"
 
@@ -176,6 +177,32 @@ def pthreadlocks(acu):
     need(longest and all("hold" in frames and int(us) >= 10000 for frames, us in longest), text[-3000:])
 
 
+def futexctn(acu):
+    script = ("import threading, time\nlock = threading.Lock()\nlock.acquire()\nthread = threading.Thread(target=lock.acquire)\n"
+              "thread.start()\ntime.sleep(0.3)\nlock.release()\nthread.join()")
+    text = trace(acu, "futexctn.bt", python(script), ["--", "--name=python3"])
+    waits = re.findall(r"^@us\[python3, *\n(.*?)\]: \{ \.count = (\d+), \.average = \d+, \.total = (\d+) \}$", text, re.M | re.S)
+    ours = [int(us) for frames, n, us in waits if re.search(r"^        start_thread\+", frames, re.M) and n == "1"]
+    need(len(ours) == 1 and 250000 <= ours[0] <= 5e6 * SLOWNESS, text[-3000:])
+
+
+def runqocc(acu):
+    require_real_time("samples are lost")
+    where = sorted(os.sched_getaffinity(0))[-1]
+    script = f"import os, time\nos.sched_setaffinity(0, {{{where}}})\nend = time.time() + 1.5\nwhile time.time() < end: pass"
+
+    def crowd():
+        processes = [subprocess.Popen([PYTHON, "-c", script]) for _ in range(3)]
+        for process in processes:
+            process.wait()
+
+    text = trace(acu, "runqocc.bt", crowd)
+    found = {int(f[0]): [int(n) for n in f[1:]] for f in lines(text, r"(\d+) +(\d+) +(\d+) +(\d+) +(\d+)")}
+    samples, busy, queued, longest = found[where]
+    need(samples >= 100 and 70 <= queued <= busy <= 100 and longest >= 3, text)
+    need(len(found) == len(os.sched_getaffinity(0)), text)
+
+
 def stackcount(acu):
     text = trace(acu, "stackcount.bt", python("import os\nfor _ in range(7): os.getpriority(0, 0)"), ["uprobe:libc:getpriority", "--", "--name=python3"])
     found = re.findall(r"^@\[ *\n(.*?)\]: (\d+)$", text, re.M | re.S)
@@ -184,4 +211,4 @@ def stackcount(acu):
     need("@[" not in text, text)
 
 
-TESTS = [runqslower, cswitches, offwaketime, cgroupcpu, ipis, timerlat, softirqlat, rssgrowth, mmapstacks, drsnoop, compactsnoop, pthreadlocks, stackcount]
+TESTS = [runqslower, cswitches, offwaketime, cgroupcpu, ipis, timerlat, softirqlat, rssgrowth, mmapstacks, drsnoop, compactsnoop, pthreadlocks, futexctn, runqocc, stackcount]
