@@ -161,7 +161,7 @@ def cgsnoop(acu):
 
 
 def bpfprogs(acu):
-    """A program of another run of acu: what is printed of it, against what the kernel tells in /proc."""
+    """A program of another run of acu: what is printed of it, against what /proc shows."""
     if reason := older_than(5, 19):
         return reason
     with subprocess.Popen([acu, "run", "--notify-attached", "#attached#", "-e", "rawtracepoint:sys_enter { @ = count(); }"], stdout=subprocess.PIPE,
@@ -184,7 +184,7 @@ def bpfprogs(acu):
 
 
 def bpfmaps(acu):
-    """A map of another run of acu, against what the kernel tells in /proc."""
+    """A map of another run of acu, against what /proc shows."""
     with subprocess.Popen([acu, "run", "--notify-attached", "#attached#", "-e", "config = { max_map_keys = 777 } rawtracepoint:sys_enter { @needle[comm] = 1; }"],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as other:
         try:
