@@ -206,4 +206,21 @@ def listenq(acu):
         need((str(six.getsockname()[1]), "0", "7", "0") in lines(text, r"::1 +(\d+) +(\d+) +(\d+) +(\d+)"), text)
 
 
-TESTS = [tcptop, udptop, tcprtt, tcpreset, sockerrors, bindsnoop, unixsnoop, neighsnoop, netlinkerrors, dnssnoop, listenq]
+def sockopts(acu):
+    def set_options():
+        with socket.socket() as s:
+            for _ in range(3):
+                s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65432)
+            for option, setting in ((socket.TCP_CONGESTION, b"no-such-one"), (9999, 1)):
+                try:
+                    s.setsockopt(socket.IPPROTO_TCP, option, setting)
+                except OSError:
+                    pass
+
+    text = trace(acu, "sockopts.bt", set_options, ["--", "--name=python3"])
+    need(value(text, "@set[python3, TCP_NODELAY, 1, 0]") == 3 and value(text, "@set[python3, SO_RCVBUF, 65432, 0]") == 1, text)
+    need(lines(text, r"@set\[python3, TCP_CONGESTION, \d+, -2\]: 1") and value(text, "@other[python3, 6, 9999, -92]") == 1, text)
+
+
+TESTS = [sockopts, tcptop, udptop, tcprtt, tcpreset, sockerrors, bindsnoop, unixsnoop, neighsnoop, netlinkerrors, dnssnoop, listenq]
