@@ -182,8 +182,9 @@ def futexctn(acu):
               "thread.start()\ntime.sleep(0.3)\nlock.release()\nthread.join()")
     text = trace(acu, "futexctn.bt", python(script), ["--", "--name=python3"])
     waits = re.findall(r"^@us\[python3, *\n(.*?)\]: \{ \.count = (\d+), \.average = \d+, \.total = (\d+) \}$", text, re.M | re.S)
+    # The thread also waits for the interpreter's lock, in other code.
     ours = [int(us) for frames, n, us in waits if re.search(r"^        start_thread\+", frames, re.M) and n == "1"]
-    need(len(ours) == 1 and 250000 <= ours[0] <= 5e6 * SLOWNESS, text[-3000:])
+    need(ours and 250000 <= max(ours) <= 5e6 * SLOWNESS, text[-3000:])
 
 
 def runqocc(acu):
