@@ -78,6 +78,12 @@ def listing(acu, tool, arguments=()):
     return done.stdout
 
 
+def older_than(major, minor):
+    """Why a tool cannot run on a kernel before this version, or None."""
+    release = tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2])
+    return f"the tool needs Linux {major}.{minor}" if release < (major, minor) else None
+
+
 def tells(event, field):
     """Whether a tracepoint of this kernel is there, and has a field."""
     path = "/sys/kernel/tracing/events/" + event.replace(":", "/") + "/format"

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 
+import behaviour
 import caches
 import calls
 import connections
@@ -25,6 +26,7 @@ import processes
 import programs
 import resources
 import scheduling
+import security
 import storage
 import web
 from common import DISK, LOAD, ROOT, TMP, histogram_total, load, need, trace, value
@@ -178,7 +180,7 @@ def headers(_):
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
          *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS, *storage.TESTS, *connections.TESTS, *processes.TESTS,
-         *resources.TESTS, *postgres.TESTS, *mysql.TESTS, *caches.TESTS, *web.TESTS, *java.TESTS, *mistakes.TESTS]
+         *resources.TESTS, *postgres.TESTS, *mysql.TESTS, *caches.TESTS, *web.TESTS, *java.TESTS, *security.TESTS, *behaviour.TESTS, *mistakes.TESTS]
 
 
 sys.exit(run_suite(TESTS, TMP))
