@@ -139,7 +139,7 @@ void Recorder::write_file() {
     files_.add(path);
   } else {
     ::unlink((path + ".part").c_str());
-    std::string message = "acu record: " + status.error().message;
+    std::string message = "acu flight: " + status.error().message;
     size_t next = 0;
     while (!status.ok() && !(path = base::make_elsewhere(next, options_.output)).empty()) {
       status = write(path, events, what);
