@@ -66,8 +66,7 @@ static base::Result<int> show(const session::Arguments& arguments) {
     ACU_TRY(format, profile::format_of_output(*output));
   }
   const std::string file = arguments.words[0] == "-" ? "/dev/stdin" : arguments.words[0];
-  ACU_TRY(const bool is_of_events, recording::is_event_recording_file(file));
-  if (is_of_events) return show_events(file, arguments, format);
+  if (recording::is_event_recording_file(file)) return show_events(file, arguments, format);
   ACU_TRY(profile::Profile p, profile::read_profile(file));
   if (!range.is_whole()) ACU_CHECK(profile::keep_part(p, range));
   return show_profile(p, arguments, format);
