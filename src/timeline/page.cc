@@ -113,7 +113,7 @@ std::string data_of(const Timeline& t, Packer& packer) {
   append_list(out, "parents", t.names.stacks, [](const recording::Stack& s) { return std::to_string(s.caller); });
   append_list(out, "nodes", t.names.stacks, [](const recording::Stack& s) { return std::to_string(s.frame); });
   append_list(out, "threads", t.names.threads, [](const recording::Thread& r) { return numbers({r.pid, r.tid, r.process, r.name}); });
-  append_list(out, "marks", t.marks, [](const Mark& m) { return std::to_string(m.time) + "," + json(m.text); });
+  append_list(out, "marks", t.marks, [](const Mark& m) { return std::to_string(m.time) + "," + json(m.text) + (m.is_line ? ",1" : ",0"); });
   append_list(out, "calls", call_names(t), [](uint32_t text) { return std::to_string(text); });
   append_list(out, "tracks", t.tracks, [&](const Track& track) { return numbers({track.kind, track.owner, track.depth}) + "," + packer.add(columns_of(track.segments), track.segments.size()); });
   return out + ",\"packed_samples\":[" + packer.add(columns_of(t.samples), t.samples.size()) + "]}";

@@ -87,6 +87,7 @@ std::string name_of(const Timeline& t, const Track& track) {
   const recording::Thread& thread = t.names.threads[track.owner];
   std::string name = t.names.texts[thread.name];
   if (name.size() > 20) name.resize(20);
+  if (name.empty()) name = "thread";
   return name + " " + std::to_string(thread.tid);
 }
 
@@ -116,6 +117,7 @@ std::string write_picture(const Timeline& t) {
     top += row;
   }
   for (const Mark& m : t.marks) {
+    if (m.is_line) continue;
     const double x = left + width * static_cast<double>(m.time) / static_cast<double>(std::max<uint64_t>(t.length, 1));
     rows += base::print("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.0f\" y2=\"%.0f\" stroke=\"#b3261e\" stroke-width=\"1.5\"/>", x, x, head - 6, top) + text(x + 4, head - 8, "fill=\"#b3261e\"", m.text);
   }

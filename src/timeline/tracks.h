@@ -43,9 +43,11 @@ struct Sample {
   uint32_t thread = 0, stack = 0;
 };
 
+// What triggered the recording, or a line that a script printed.
 struct Mark {
   uint64_t time = 0;
   std::string text;
+  bool is_line = false;
 };
 
 struct Timeline {
@@ -58,7 +60,8 @@ struct Timeline {
   std::vector<Sample> samples;     // by time
   std::vector<Mark> marks;         // by time
   uint64_t calls_left_out = 0;     // deeper than max_call_depth
-  uint64_t out_of_step = 0;        // switches that do not fit what was known of their CPU: others were lost before them
+  uint64_t out_of_step = 0;        // switches that do not fit what was known of their CPU: others before them were not recorded
+  bool is_of_some = false;         // of some processes: their threads have tracks, others are seen on CPUs only
 };
 
 inline constexpr uint32_t max_call_depth = 24;

@@ -144,6 +144,22 @@ def test_keys_and_the_address(acu):
         need([round(t) for t in p.say("[acu.state.from, acu.state.until]")] == [round(first), round(last)], "the address does not keep what is in sight")
 
 
+def test_wheel_and_drag(acu):
+    page, truth = small_page(acu)
+    with Page(page) as p:
+        left, top = p.say("(({ left, top }) => [left, top])(document.getElementById('canvas').getBoundingClientRect())")
+        before = p.say("acu.timeAt(600)")
+        p.mouse("mouseWheel", left + 600, top + 200, deltaX=0, deltaY=-240)
+        p.wait("acu.state.until - acu.state.from < acu.length * 0.9")
+        need(abs(p.say("acu.timeAt(600)") - before) < 10, "what is under the pointer does not stay there")
+        p.drag(left + 600, top + 200, left + 500, top + 200)
+        need(abs(p.say("acu.timeAt(500)") - before) < 10, "what is dragged does not follow the pointer")
+        need(p.say("acu.state.range") is None, "dragging selects")
+        scrolled = p.say("document.getElementById('lanes').scrollTop")
+        p.mouse("mouseWheel", left + 50, top + 200, deltaX=0, deltaY=100)
+        p.wait(f"document.getElementById('lanes').scrollTop > {scrolled}")
+
+
 def test_search(acu):
     page, truth = small_page(acu)
     with Page(page) as p:
@@ -154,6 +170,9 @@ def test_search(acu):
         need(p.say("document.getElementById('found').textContent") == f"0 threads, {calls:,} calls" and calls > 10, p.say("document.getElementById('found').textContent") + f" {calls}")
         p.say("acu.findNext()")
         need("step_1" == p.say("acu.linesOf(acu.view.event)[0][0]"), "the next call has another name")
+        p.say("acu.act.search('slow req')")
+        p.wait("document.getElementById('found').textContent.endsWith(' lines')")
+        need(p.say("document.getElementById('found').textContent") == f"0 threads, 0 calls, {truth['lines']} lines", p.say("document.getElementById('found').textContent"))
         rows = p.say("acu.rows.all.length")
         p.say("acu.act.search('postgres')")
         need(p.say("acu.rows.all.filter((r) => r.kind === 'thread').every((r) => document.title && r.thread >= 9 && r.thread <= 16)"), "rows of other processes remain")

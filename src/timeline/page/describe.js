@@ -22,7 +22,7 @@ function stackLines(node, most = 12) {
 // Lines of [text, class]; the first is the title.
 function linesOf(at) {
   const { track, segment, row } = at, ref = track.refs ? track.refs[segment] : 0, of = track.classes ? track.classes[segment] : 0;
-  if (track.kind === CPU) return [[of ? (of === CPU_LOST ? "unknown: events were lost" : threadLabel(ref)) : "idle"], [of && of !== CPU_LOST ? "process " + processLabel(ref) : row.label], [durationText(at), "figure"]];
+  if (track.kind === CPU) return [[of ? (of === CPU_LOST ? "not recorded" : threadLabel(ref)) : "idle"], [of && of !== CPU_LOST ? "process " + processLabel(ref) : row.label], [durationText(at), "figure"]];
   if (track.kind === COUNTER) return [[row.label + ": " + track.values[segment].toLocaleString("en")], [durationText(at), "figure"]];
   if (track.kind === CALLS) return of ? [[data.texts[ref]], ["called by " + row.label], [durationText(at), "figure"]] : [["no call"], [row.label]];
   const lines = [[stateLabel(of)], [row.label], [durationText(at), "figure"]];

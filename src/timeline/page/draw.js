@@ -115,7 +115,7 @@ function paintCounter(track, y, height) {
 function addTexts(row, track, y, height, texts) {
   if (track.kind === THREAD) return;
   for (const i of columns.wide) {
-    if (!track.classes[i]) continue;
+    if (!track.classes[i] || (track.kind === CPU && track.classes[i] === CPU_LOST)) continue;
     const left = Math.max(NAMES, xOf(track.begins[i])), right = Math.min(view.width, xOf(track.begins[i + 1]));
     texts.push([track.kind === CPU ? threadLabel(track.refs[i]) : data.texts[track.refs[i]], left + 4, y + height / 2, right - left - 8]);
   }
@@ -201,24 +201,23 @@ function line(x0, y0, x1, y1) {
   pen.lineTo(x1, y1);
   pen.stroke();
 }
-// What triggered the recording, and marks of the reader.
+// What triggered the recording, and marks of the reader; lines that scripts printed are ticks on the ruler, with as much of their text as there is room for.
 function drawMarks() {
   pen.font = SMALL;
-  for (const [time, text] of allMarks()) {
-    const x = xOf(time);
-    if (x < NAMES || x > view.width) continue;
-    pen.strokeStyle = pen.fillStyle = palette.found;
+  const inSight = allMarks().map(({ time, text, isLine }) => ({ x: xOf(time), text, isLine })).filter(({ x }) => x >= NAMES && x <= view.width);
+  inSight.forEach(({ x, text, isLine }, i) => {
+    const next = i + 1 < inSight.length ? inSight[i + 1].x : view.width, isPale = isLine && state.pattern && !isMatch(text, "");
+    pen.strokeStyle = pen.fillStyle = isLine ? palette.accent : palette.found;
+    pen.globalAlpha = isPale ? 0.3 : 1;
     pen.lineWidth = 1.5;
-    line(x, 4, x, view.height);
-    pen.fillText(fitted(pen, text, Math.max(10, view.width - x - 8)), x + 4, RULER - 6);
-  }
+    if (isLine) line(x, RULER - 12, x, RULER);
+    else line(x, 4, x, view.height);
+    pen.fillText(fitted(pen, text, next - x - 8), x + 4, RULER - 6);
+    pen.globalAlpha = 1;
+  });
 }
-const ownMarks = [];
-function allMarks() {
-  const out = ownMarks.map((time) => [time, "mark"]);
-  for (let i = 0; i < data.marks.length; i += 2) out.push([data.marks[i], data.marks[i + 1]]);
-  return out;
-}
+const ownMarks = [], givenMarks = Array.from({ length: data.marks.length / 3 }, (_, i) => ({ time: data.marks[3 * i], text: data.marks[3 * i + 1], isLine: data.marks[3 * i + 2] === 1 }));
+const allMarks = () => (ownMarks.length ? [...givenMarks, ...ownMarks.map((time) => ({ time, text: "mark", isLine: false }))].sort((a, b) => a.time - b.time) : givenMarks);
 
 // ---- arrows from wakers to those they woke: all of them where there are few, and those of the chosen event
 function drawArrows(inSight) {

@@ -67,7 +67,7 @@ const act = {
   },
   // From mark to mark.
   toMark(step) {
-    const times = allMarks().map(([time]) => time).sort((a, b) => a - b), middle = (state.from + state.until) / 2, near = (state.until - state.from) / 1e6;
+    const times = allMarks().filter((m) => !m.isLine || !state.pattern || isMatch(m.text, "")).map((m) => m.time), middle = (state.from + state.until) / 2, near = (state.until - state.from) / 1e6;
     const next = step > 0 ? times.find((t) => t > middle + near) : times.reverse().find((t) => t < middle - near);
     if (next !== undefined) act.see(next - (state.until - state.from) / 2, next + (state.until - state.from) / 2);
   },

@@ -1,4 +1,4 @@
-// Search: threads and processes of a name, and calls of a name. Matching threads are the rows that remain; matching calls keep their color, others are pale.
+// Search: threads and processes of a name, calls of a name, and lines that scripts printed. Matching threads are the rows that remain; matching calls keep their color, others are pale.
 
 function setPattern() {
   if (!state.search) return void (state.pattern = null);
@@ -15,6 +15,7 @@ async function countFound() {
   out.textContent = "";
   if (!state.pattern) return;
   const threads = [...threadTracks.keys()].filter(isNamed).length, names = matchingCalls();
+  const lines = allMarks().filter(({ text, isLine }) => isLine && isMatch(text, "")).length;
   let calls = 0;
   if (names.size)
     for (const track of tracks) {
@@ -23,7 +24,7 @@ async function countFound() {
       if (search !== state.search) return;
       for (let i = 0; i < track.count; i++) if (names.has(track.refs[i])) calls++;
     }
-  if (search === state.search) out.textContent = countText(threads, "threads") + ", " + countText(calls, "calls");
+  if (search === state.search) out.textContent = [countText(threads, "threads"), countText(calls, "calls"), ...(lines ? [countText(lines, "lines")] : [])].join(", ");
 }
 // To the next call that matches after the one that is chosen, or after what is in sight on the left; after the last one, the first.
 async function findNext() {
