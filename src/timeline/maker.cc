@@ -254,7 +254,7 @@ void Maker::Parts::replay(WaitKinds& waits, Timeline& out) {
       if (t.segments.begins.empty()) set(s.other, 0, State::waiting, 0);
       // One that has not left its CPU yet goes on.
       const auto now = static_cast<State>(t.segments.classes.back());
-      if (is_blocked(now) || now == State::none) set(s.other, s.time, State::runnable, s.thread + 1);
+      if (is_blocked(now) || now == State::none) set(s.other, s.time, State::runnable, (waits.is_interrupt(s.stack) ? 0 : s.thread) + 1);
     }
   }
   steps = {};
@@ -298,6 +298,7 @@ void Maker::Parts::add_counters(Timeline& out) {
 
 void Maker::Parts::add_threads(WaitKinds& waits, Timeline& out) {
   struct Row {
+    bool is_recorded; // its process has events other than the scheduler's: it is what the recording is about
     uint64_t of_process, pid, ran;
     uint32_t thread;
   };
@@ -315,12 +316,13 @@ void Maker::Parts::add_threads(WaitKinds& waits, Timeline& out) {
     for (size_t i = 0; i < s.size(); i++)
       if (s.classes[i] == static_cast<uint8_t>(State::running)) ran += s.end_of(i, out.length) - s.begins[i];
     const uint32_t pid = out.names.threads[thread].pid;
-    if (out.is_of_some && !recorded.contains(pid)) continue;
+    const bool is_recorded = recorded.contains(pid);
+    if (out.is_of_some && !is_recorded) continue;
     processes[pid] += ran;
-    rows.push_back({0, pid, ran, thread});
+    rows.push_back({is_recorded, 0, pid, ran, thread});
   }
   for (Row& r : rows) r.of_process = processes[static_cast<uint32_t>(r.pid)];
-  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const Row& r) { return std::tuple(r.of_process, r.pid, r.ran); });
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const Row& r) { return std::tuple(r.is_recorded, r.of_process, r.pid, r.ran); });
   for (const Row& r : rows) {
     Segments& s = threads[r.thread].segments;
     if (s.begins.empty()) s.add(0, static_cast<uint8_t>(State::unknown), 0);

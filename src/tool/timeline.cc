@@ -35,7 +35,7 @@ static base::Status show(const session::Arguments& arguments) {
   if (arguments.has(OptionId::quiet)) return {};
   say(timeline::summary(t) + "\n" + timeline::state_line(t) + "\n");
   for (const std::string& note : t.about.notes) say("note: " + note + "\n");
-  say("wrote " + output + base::print(" (%.1f MB)\n", static_cast<double>(text.size()) / 1e6));
+  say("wrote " + output + (text.size() < 1'000'000 ? base::print(" (%zu kB)\n", text.size() / 1000) : base::print(" (%.1f MB)\n", static_cast<double>(text.size()) / 1e6)));
   return {};
 }
 

@@ -97,6 +97,15 @@ TEST(Tracks, from_a_wait_to_its_waker) {
   EXPECT_EQ(segments(find(t, Track::thread, 1)), "0:1/0, 100:8/0, 300:2/3, 400:1/0") << "the waker is 2, and 1 is added";
 }
 
+TEST(Tracks, an_interrupt_wakes_in_a_thread_that_has_no_part_in_it) {
+  Events e;
+  e.names.texts.push_back("asm_sysvec_apic_timer_interrupt");
+  const uint32_t timer = e.stack({5, 13, 7}, 1);
+  e.swap(100, 0, 1, 2);
+  e.add(Kind::sched_wakeup, 300, 0, 2, {1, timer});
+  EXPECT_EQ(segments(find(e.make(), Track::thread, 1)), "0:1/0, 100:8/0, 300:2/1") << "thread 0, and 1 is added";
+}
+
 TEST(Tracks, events_are_sorted) {
   Events e;
   e.swap(400, 0, 2, 1, 0);
@@ -245,6 +254,12 @@ TEST(Tracks, threads_that_ran_longest_are_first_and_processes_stay_together) {
   for (const Track& track : t.tracks)
     if (track.kind == Track::thread) order.push_back(track.owner);
   EXPECT_EQ(order, (std::vector<uint32_t>{1, 2, 3}));
+  e.add(Kind::syscall, 90, 0, 3, {10, 3, 0, 0});
+  order.clear();
+  const Timeline about_3 = e.make();
+  for (const Track& track : about_3.tracks)
+    if (track.kind == Track::thread) order.push_back(track.owner);
+  EXPECT_EQ(order, (std::vector<uint32_t>{3, 1, 2})) << "others have the scheduler's events only";
 }
 
 TEST(Tracks, a_part_keeps_what_goes_on_at_its_begin) {

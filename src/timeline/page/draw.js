@@ -44,8 +44,8 @@ function drawFrame() {
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.putImageData(view.image, Math.round(NAMES * view.ratio), Math.round(RULER * view.ratio));
   pen.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
-  clip(() => { writeTexts(texts); drawArrows(inSight); drawEvent(); });
   drawNames(inSight);
+  clip(() => { writeTexts(texts); drawArrows(inSight); drawEvent(); });
   drawTime();
   drawMarks();
   view.frames++;
