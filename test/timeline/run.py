@@ -221,6 +221,10 @@ def test_mistakes(acu):
     need("unknown format" in timeline(acu, path, "-o", "x.txt", status=2), "a format that is not known")
     need("no recording" in timeline(acu, status=2), "no file")
     need("the recording ends after" in timeline(acu, path, "--from", "9m", status=2), "a time behind the end")
+    samples = os.path.join(TMP, "samples.folded")
+    with open(samples, "w") as file:
+        file.write("main;work 7\n")
+    need("is a recording of samples" in timeline(acu, samples, status=2), "samples have no times")
     need("not a recording of events" in timeline(acu, "/etc/hostname", status=1), "a file that is no recording")
 
 
