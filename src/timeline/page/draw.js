@@ -146,7 +146,7 @@ function drawNames(inSight) {
     pen.fillStyle = row.kind === "head" ? palette.ink : palette.dim;
     const text = row.kind === "head" ? (state.closed.has(row.key) ? "▸ " : "▾ ") + row.label + (row.key[0] === "p" ? "  " + countText(row.count, "threads") : "") : row.label;
     pen.fillText(fitted(pen, text, row.kind === "head" ? view.width - 16 : NAMES - 20), row.kind === "head" ? 8 : 12, y + line / 2 + 0.5);
-    if (row.kind === "counter" && row.tracks[0].isReady) writeMost(row.tracks[0], y);
+    if (row.kind === "counter" && row.tracks[0].isReady && !isNarrow) writeMost(row.tracks[0], y);
   }
 }
 function writeMost(track, y) {

@@ -108,6 +108,12 @@ class Track {
 const tracks = Array.from({ length: data.tracks.length / 6 }, (_, t) => new Track(t));
 const threadTracks = new Map(tracks.filter((t) => t.kind === THREAD).map((t) => [t.owner, t]));
 
+// Many tracks, some at a time: the browser unpacks them beside each other, and the page stays alive in between.
+async function loadAll(list) {
+  const waiting = list.filter((t) => !t.isReady);
+  for (let i = 0; i < waiting.length; i += 64) await Promise.all(waiting.slice(i, i + 64).map((t) => t.load()));
+}
+
 // Samples by time; what a flame graph of a range needs.
 const samples = {
   load() { return (this.loading = this.loading || this.read()); },
