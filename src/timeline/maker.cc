@@ -27,6 +27,7 @@ struct Step {
   uint32_t cpu, thread, other, stack;
 };
 
+// Of a thread: a call, or why it waits.
 struct Interval {
   uint64_t begin, end;
   uint32_t name;    // text, or a kind and `is_kind`

@@ -1,6 +1,5 @@
 #include "base/clock.h"
 #include "base/counted.h"
-#include "base/print.h"
 #include "timeline/output.h"
 
 #include <set>

@@ -2,7 +2,7 @@
 // frame costs depends on the size of the window, not on how many events there are.
 const NAMES = isNarrow ? 104 : 210, RULER = 30, MOST_ARROWS = 150;
 const canvas = get("canvas"), lanes = get("lanes"), pen = canvas.getContext("2d");
-const view = { width: 0, height: 0, ratio: 1, image: null, pixels: null, isAsked: false, hover: null, chain: [], row: -1, frames: 0, isComplete: false };
+const view = { width: 0, height: 0, ratio: 1, image: null, pixels: null, isAsked: false, hover: null, event: null, chain: [], row: -1 };
 const FONTS = "12px system-ui, sans-serif", SMALL = "11px system-ui, sans-serif";
 
 const plotWidth = () => Math.max(1, view.width - NAMES);
@@ -48,8 +48,6 @@ function drawFrame() {
   clip(() => { writeTexts(texts); drawArrows(inSight); drawEvent(); });
   drawTime();
   drawMarks();
-  view.frames++;
-  view.isComplete = !missing.length;
   if (missing.length) Promise.all(missing.map((t) => t.load())).then(askFrame);
   else timing.painted();
 }
@@ -105,8 +103,8 @@ function paintCounter(track, y, height) {
   fillMaxima(track, state.from, state.until, count, maxima.values);
   const first = Math.max(0, top), end = Math.min(image.height, top + tall);
   for (let x = 0; x < count; x++) {
-    if (maxima.values[x] < 0) continue;
-    const from = top + tall - Math.max(1, Math.round(maxima.values[x] / (track.most || 1) * tall));
+    if (maxima.values[x] === -Infinity) continue;
+    const from = top + tall - Math.max(1, Math.round(Math.max(0, maxima.values[x]) / (track.most || 1) * tall));
     for (let row = Math.max(from, first); row < end; row++) pixels[row * count + x] = color;
   }
 }

@@ -83,7 +83,7 @@ class Track {
     const { begins, classes, values, count } = this, width = this.width = values ? 1 : classCounts[this.kind];
     this.levels = [];
     for (let below = null, blocks = Math.floor(count / FAN); blocks > 0; blocks = Math.floor(blocks / FAN)) {
-      const level = new Float64Array(blocks * width);
+      const level = new Float64Array(blocks * width).fill(values ? -Infinity : 0);
       for (let b = 0; b < blocks; b++)
         for (let i = b * FAN; i < (b + 1) * FAN; i++) {
           if (values) level[b] = Math.max(level[b], below ? below[i] : values[i]);
