@@ -140,8 +140,12 @@ def test_keys_and_the_address(acu):
         need(p.say("acu.view.row") == 1, "the first row is not chosen")
         p.key("?")
         need(p.say("document.getElementById('keys').open"), "no help")
-    with Page(page, kept) as p:
+    with Page(page, kept + "&tab=calls&at=3-40000000&select=1000-50000") as p:
         need([round(t) for t in p.say("[acu.state.from, acu.state.until]")] == [round(first), round(last)], "the address does not keep what is in sight")
+        p.wait("acu.view.event && acu.view.event.row.thread === 3 && acu.state.tab === 'calls' && document.querySelectorAll('#callsRows tr').length > 0")
+        need(p.say("acu.state.range") == [1000, 50000], "the address does not keep the selection")
+    with Page(page, "#from=x&until=-7&select=9-3&at=999999-1&tab=none&search=[&closed=p0") as p:
+        need(p.say("acu.state.until - acu.state.from") == truth["length"] and p.say("acu.state.range === null && acu.state.event === null && acu.state.tab === 'event'"), "a damaged address changes the page")
 
 
 def test_wheel_and_drag(acu):

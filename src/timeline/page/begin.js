@@ -30,7 +30,8 @@ function follow() {
   readAddress();
   get("search").value = state.search;
   setPattern(), layRows(), countFound(), showTab(), askFrame();
-  if (state.event) act.show(...state.event);
+  const { tab } = state;
+  if (state.event && threadTracks.has(state.event[0])) act.show(...state.event, true).then(() => act.tab(tab));
   else view.event = null, showEvent();
 }
 addEventListener("hashchange", follow);

@@ -3,7 +3,7 @@
 // drawn, and summed, in few steps.
 const CPU = 0, THREAD = 1, CALLS = 2, COUNTER = 3;
 const FAN = 16;
-const packed = get("packed");
+const packed = get("packed").textContent;
 
 const bytesOf = Uint8Array.fromBase64 ? (digits) => Uint8Array.fromBase64(digits) : (digits) => {
   const text = atob(digits), bytes = new Uint8Array(text.length);
@@ -14,7 +14,7 @@ const bytesOf = Uint8Array.fromBase64 ? (digits) => Uint8Array.fromBase64(digits
 const chunks = new Map(), unread = new Map();
 const isIn = (chunk) => unread.set(chunk, (unread.get(chunk) || 0) + 1);
 async function unpack(chunk) {
-  const [first, size] = data.chunks.slice(2 * chunk, 2 * chunk + 2), digits = packed.firstChild.data.substr(first, Math.ceil(size / 3) * 4);
+  const [first, size] = data.chunks.slice(2 * chunk, 2 * chunk + 2), digits = packed.substr(first, Math.ceil(size / 3) * 4);
   const stream = new Blob([bytesOf(digits)]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
