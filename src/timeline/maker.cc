@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -18,10 +19,10 @@ namespace {
 
 constexpr uint64_t dead_states = 0x10 | 0x20 | 0x80; // EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD (include/linux/sched.h)
 
-// What the scheduler did. Of one time, a thread starts before it is woken, and is woken before it runs.
+// What the scheduler did. Of one time, a thread starts before it is woken, is woken before it runs, and ends before it leaves its CPU.
 struct Step {
   uint64_t time;
-  enum What : uint8_t { start, wake, swap } what;
+  enum What : uint8_t { start, wake, exit, swap } what;
   bool is_dead = false, is_runnable = false; // of the thread that leaves its CPU
   uint32_t cpu, thread, other, stack;
 };
@@ -30,7 +31,8 @@ struct Step {
 struct Interval {
   uint64_t begin, end;
   uint32_t name;    // text, or a kind and `is_kind`
-  uint8_t of_class; // CallClass or State
+  uint32_t stack;
+  uint8_t of_class; // CallClass; of a reason to wait, State
 };
 constexpr uint32_t is_kind = uint32_t{1} << 31; // intervals without a name of their own are called as their kind
 
@@ -73,14 +75,21 @@ void nest(std::vector<Interval>& intervals, uint32_t thread, Timeline& out) {
   for (size_t depth = 0; depth < rows.size(); depth++) out.tracks.push_back({Track::calls, thread, static_cast<uint32_t>(depth), std::move(rows[depth])});
 }
 
-// Waits that no stack explains, by what was known of the time: `reasons` do not overlap, or the later one counts.
+// What a thread waited for in a system call: its stack says it better than the call's name.
+State reason_of(const Interval& call, std::string_view name, WaitKinds& waits) {
+  if (const auto state = waits.of_stack(call.stack)) return *state;
+  return wait_of_syscall(name).value_or(State::waiting);
+}
+
+// Waits that came without a stack, by what is known of their time. Where several reasons overlap, the one that began last counts.
 void explain_waits(Segments& s, std::vector<Interval>& reasons, uint64_t end) {
-  std::ranges::sort(reasons, {}, &Interval::begin);
+  std::ranges::stable_sort(reasons, {}, &Interval::begin);
   for (size_t i = 0; i < s.size(); i++) {
-    if (s.classes[i] != static_cast<uint8_t>(State::waiting)) continue;
+    if (s.classes[i] != static_cast<uint8_t>(State::waiting) || s.refs[i]) continue;
     const uint64_t middle = s.begins[i] + (s.end_of(i, end) - s.begins[i]) / 2;
     const auto next = std::ranges::upper_bound(reasons, middle, {}, &Interval::begin);
-    if (next != reasons.begin() && std::prev(next)->end >= middle) s.classes[i] = std::prev(next)->of_class;
+    if (next == reasons.begin() || std::prev(next)->end < middle) continue;
+    s.classes[i] = std::prev(next)->of_class, s.refs[i] = std::prev(next)->stack;
   }
 }
 
@@ -94,12 +103,19 @@ struct Maker::Parts {
   std::map<uint32_t, std::vector<Value>> counters;   // by name
   std::map<uint32_t, std::vector<Value>> requests;   // by device: one more, one fewer
   std::vector<Sample> samples;
-  std::vector<std::pair<uint64_t, uint32_t>> marks;
-  uint64_t events = 0;
+  struct MarkOf {
+    uint64_t time;
+    uint32_t text;
+    bool is_line;
+  };
+  std::vector<MarkOf> marks;
+  std::set<uint32_t> observed; // threads with events other than the scheduler's
+  uint64_t events = 0, swaps = 0;
 
   struct Thread {
     Segments segments;
     bool is_running = false;
+    bool is_ending = false; // it may wait a few times before it is gone
   };
   struct Cpu {
     Segments segments;
@@ -120,7 +136,7 @@ struct Maker::Parts {
   void forget(uint32_t thread);
   void fill_from_samples();
   void add_counters(Timeline& out);
-  void add_threads(Timeline& out);
+  void add_threads(WaitKinds& waits, Timeline& out);
 };
 
 Maker::Maker(const recording::About& about, std::span<const EventKind> kinds) : parts_(std::make_unique<Parts>(about, kinds)) {}
@@ -129,6 +145,7 @@ Maker::~Maker() = default;
 void Maker::add(const Batch& batch) {
   const EventKind& kind = parts_->kinds[batch.kind];
   parts_->events += batch.size();
+  if (kind.meaning == Meaning::interval || kind.meaning == Meaning::sample) parts_->observed.insert(batch.threads.begin(), batch.threads.end());
   parts_->add_steps(batch, kind);
   if (kind.meaning == Meaning::interval) parts_->add_intervals(batch, kind);
   parts_->add_points(batch, kind);
@@ -142,6 +159,8 @@ void Maker::Parts::add_steps(const Batch& batch, const EventKind& kind) {
     what = Step::wake;
   else if (kind.name == "process_start")
     what = Step::start;
+  else if (kind.name == "process_exit")
+    what = Step::exit;
   else
     return;
   const auto *other = column(batch, kind, FieldType::thread), *stack = column(batch, kind, FieldType::stack), *state = column(batch, kind, FieldType::number, "state");
@@ -154,15 +173,15 @@ void Maker::Parts::add_intervals(const Batch& batch, const EventKind& kind) {
   if (!duration) return;
   const bool is_lock = kind.name == "lock", is_disk = kind.name == "block_io";
   const uint8_t of_class = kind.name == "call" ? CALL_FUNCTION : kind.name == "syscall" ? CALL_SYSCALL : CALL_OTHER;
-  const auto* name = column(batch, kind, FieldType::text);
+  const auto *name = column(batch, kind, FieldType::text), *stack = column(batch, kind, FieldType::stack);
   for (size_t i = 0; i < batch.size(); i++) {
     const uint64_t end = since_begin(batch.times[i]), begin = batch.times[i] > (*duration)[i] ? since_begin(batch.times[i] - (*duration)[i]) : 0;
-    if (is_lock || is_disk) slot(reasons, batch.threads[i]).push_back({begin, end, 0, static_cast<uint8_t>(is_lock ? State::lock : State::disk)});
+    if (is_lock || is_disk) slot(reasons, batch.threads[i]).push_back({begin, end, 0, at(stack, i), static_cast<uint8_t>(is_lock ? State::lock : State::disk)});
     if (is_disk) {
       auto& changes = requests[at(name, i)];
       changes.push_back({begin, 1}), changes.push_back({end, -1});
     }
-    if (!is_lock && !is_disk && end > begin) slot(calls, batch.threads[i]).push_back({begin, end, name ? at(name, i) : batch.kind | is_kind, of_class});
+    if (!is_lock && !is_disk && end > begin) slot(calls, batch.threads[i]).push_back({begin, end, name ? at(name, i) : batch.kind | is_kind, at(stack, i), of_class});
   }
 }
 
@@ -173,7 +192,7 @@ void Maker::Parts::add_points(const Batch& batch, const EventKind& kind) {
     const uint64_t time = since_begin(batch.times[i]);
     if (kind.meaning == Meaning::sample) samples.push_back({time, weight ? (*weight)[i] : 0, batch.threads[i], at(stack, i)});
     if (kind.meaning == Meaning::counter && value) counters[at(text, i)].push_back({time, static_cast<int64_t>((*value)[i])});
-    if (kind.meaning == Meaning::mark) marks.emplace_back(time, at(text, i));
+    if (kind.meaning == Meaning::mark || kind.name == "log") marks.push_back({time, at(text, i), kind.meaning != Meaning::mark});
   }
 }
 
@@ -197,6 +216,7 @@ void Maker::Parts::forget(uint32_t thread) {
 
 void Maker::Parts::swap(const Step& step, WaitKinds& waits, Timeline& out) {
   Cpu& cpu = slot(cpus, step.cpu);
+  swaps++;
   if (!cpu.is_known) {
     cpu.segments.add(0, step.thread ? CPU_BUSY : CPU_IDLE, step.thread);
     if (step.thread && slot(threads, step.thread).segments.begins.empty()) set(step.thread, 0, State::running, step.cpu);
@@ -208,7 +228,7 @@ void Maker::Parts::swap(const Step& step, WaitKinds& waits, Timeline& out) {
   if (step.thread && slot(threads, step.thread).segments.begins.empty()) set(step.thread, 0, State::unknown, 0);
   if (step.is_runnable)
     set(step.thread, step.time, State::runnable, 0);
-  else if (step.is_dead)
+  else if (step.is_dead || slot(threads, step.thread).is_ending)
     set(step.thread, step.time, State::none, 0);
   else
     set(step.thread, step.time, waits.of_stack(step.stack).value_or(State::waiting), step.stack);
@@ -225,6 +245,8 @@ void Maker::Parts::replay(WaitKinds& waits, Timeline& out) {
   for (const Step& s : steps) {
     if (s.what == Step::swap) {
       swap(s, waits, out);
+    } else if (s.what == Step::exit) {
+      slot(threads, s.thread).is_ending = true;
     } else if (s.what == Step::start && s.other && slot(threads, s.other).segments.begins.empty()) {
       if (s.time) set(s.other, 0, State::none, 0);
       set(s.other, s.time, State::runnable, s.thread + 1);
@@ -233,10 +255,12 @@ void Maker::Parts::replay(WaitKinds& waits, Timeline& out) {
       if (t.segments.begins.empty()) set(s.other, 0, State::waiting, 0);
       // One that has not left its CPU yet goes on.
       const auto now = static_cast<State>(t.segments.classes.back());
-      if (is_blocked(now) || now == State::none) set(s.other, s.time, State::runnable, s.thread + 1);
+      if (is_blocked(now) || now == State::none) set(s.other, s.time, State::runnable, (waits.is_interrupt(s.stack) ? 0 : s.thread) + 1);
     }
   }
   steps = {};
+  // A recording of some processes has the switches to and from their threads only; nothing else is known of the threads before and after them.
+  out.is_of_some = !observed.empty() && out.out_of_step * 20 > swaps;
 }
 
 // A recording of samples alone: a thread ran in the time that each stands for.
@@ -273,13 +297,16 @@ void Maker::Parts::add_counters(Timeline& out) {
   }
 }
 
-void Maker::Parts::add_threads(Timeline& out) {
+void Maker::Parts::add_threads(WaitKinds& waits, Timeline& out) {
   struct Row {
+    bool is_recorded; // its process has events other than the scheduler's: it is what the recording is about
     uint64_t of_process, pid, ran;
     uint32_t thread;
   };
   std::vector<Row> rows;
   std::map<uint32_t, uint64_t> processes;
+  std::set<uint32_t> recorded;
+  for (uint32_t thread : observed) recorded.insert(out.names.threads[thread].pid);
   if (threads.size() < calls.size()) threads.resize(calls.size());
   const auto first_kind = static_cast<uint32_t>(out.names.texts.size());
   for (const EventKind& kind : kinds) out.names.texts.push_back(kind.name);
@@ -290,18 +317,20 @@ void Maker::Parts::add_threads(Timeline& out) {
     for (size_t i = 0; i < s.size(); i++)
       if (s.classes[i] == static_cast<uint8_t>(State::running)) ran += s.end_of(i, out.length) - s.begins[i];
     const uint32_t pid = out.names.threads[thread].pid;
+    const bool is_recorded = recorded.contains(pid);
+    if (out.is_of_some && !is_recorded) continue;
     processes[pid] += ran;
-    rows.push_back({0, pid, ran, thread});
+    rows.push_back({is_recorded, 0, pid, ran, thread});
   }
   for (Row& r : rows) r.of_process = processes[static_cast<uint32_t>(r.pid)];
-  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const Row& r) { return std::tuple(r.of_process, r.pid, r.ran); });
+  std::ranges::stable_sort(rows, std::ranges::greater{}, [](const Row& r) { return std::tuple(r.is_recorded, r.of_process, r.pid, r.ran); });
   for (const Row& r : rows) {
     Segments& s = threads[r.thread].segments;
     if (s.begins.empty()) s.add(0, static_cast<uint8_t>(State::unknown), 0);
     std::vector<Interval>& reason = slot(reasons, r.thread);
     for (Interval& i : slot(calls, r.thread)) {
       if (i.name & is_kind) i.name = first_kind + (i.name & ~is_kind);
-      if (const auto state = i.of_class == CALL_SYSCALL ? wait_of_syscall(out.names.texts[i.name]) : std::nullopt) reason.push_back({i.begin, i.end, 0, static_cast<uint8_t>(*state)});
+      if (i.of_class == CALL_SYSCALL) reason.push_back({i.begin, i.end, 0, i.stack, static_cast<uint8_t>(reason_of(i, out.names.texts[i.name], waits))});
     }
     explain_waits(s, reason, out.length);
     out.tracks.push_back({Track::thread, r.thread, 0, std::move(s)});
@@ -315,12 +344,12 @@ Timeline Maker::finish(const recording::Names& names) {
   parts_->replay(waits, out);
   parts_->fill_from_samples();
   out.samples = std::move(parts_->samples);
-  std::ranges::sort(parts_->marks);
-  for (const auto& [time, text] : parts_->marks) out.marks.push_back({time, names.texts[text]});
+  std::ranges::stable_sort(parts_->marks, {}, &Parts::MarkOf::time);
+  for (const auto& [time, text, is_line] : parts_->marks) out.marks.push_back({time, names.texts[text], is_line});
   for (size_t cpu = 0; cpu < parts_->cpus.size(); cpu++)
     if (parts_->cpus[cpu].is_known) out.tracks.push_back({Track::cpu, static_cast<uint32_t>(cpu), 0, std::move(parts_->cpus[cpu].segments)});
   parts_->add_counters(out);
-  parts_->add_threads(out);
+  parts_->add_threads(waits, out);
   keep_part(out, 0, out.length);
   return out;
 }

@@ -1,4 +1,4 @@
-// The page: one file with data, style and scripts. Names are JSON; each track is packed by itself, so that the browser unpacks what is in sight first:
+// The page: one file with data, style and scripts. Names are JSON; tracks are packed in chunks, so that the browser unpacks what is in sight first:
 // numbers of variable length (LEB128), column after column, then deflate (RFC 1950) and base64. page/store.js unpacks them.
 #include "base/base64.h"
 #include "profile/page_parts.h"
@@ -25,25 +25,36 @@ void append_number(std::string& out, uint64_t n) {
 }
 void append_signed(std::string& out, int64_t n) { append_number(out, static_cast<uint64_t>(n) << 1 ^ static_cast<uint64_t>(n >> 63)); }
 
+// Tracks that follow each other share a chunk, up to this size, since each chunk costs the browser a millisecond.
+constexpr size_t chunk_size = 1 << 18;
+
 class Packer {
 public:
   Packer() : deflate_(libdeflate_alloc_compressor(quick)) {}
   Packer(const Packer&) = delete;
   ~Packer() { libdeflate_free_compressor(deflate_); }
 
-  // [first digit of base64, bytes when packed, count] of what is behind it.
-  std::string add(const std::string& columns, size_t count) {
-    std::string packed(libdeflate_zlib_compress_bound(deflate_, columns.size()), '\0');
-    packed.resize(libdeflate_zlib_compress(deflate_, columns.data(), columns.size(), packed.data(), packed.size()));
-    const std::string place = std::to_string(text_.size()) + "," + std::to_string(packed.size()) + "," + std::to_string(count);
-    text_ += base::base64(packed);
+  // "chunk,offset" of these columns.
+  std::string add(const std::string& columns) {
+    if (!open_.empty() && open_.size() + columns.size() > chunk_size) close();
+    const std::string place = std::to_string(count_) + "," + std::to_string(open_.size());
+    open_ += columns;
     return place;
   }
+  void close() {
+    std::string packed(libdeflate_zlib_compress_bound(deflate_, open_.size()), '\0');
+    packed.resize(libdeflate_zlib_compress(deflate_, open_.data(), open_.size(), packed.data(), packed.size()));
+    chunks_ += (count_++ ? "," : "") + std::to_string(text_.size()) + "," + std::to_string(packed.size());
+    text_ += base::base64(packed);
+    open_.clear();
+  }
+  const std::string& chunks() const { return chunks_; } // of each: first digit of base64, bytes when packed
   const std::string& text() const { return text_; }
 
 private:
   libdeflate_compressor* deflate_;
-  std::string text_;
+  std::string open_, chunks_, text_;
+  size_t count_ = 0;
 };
 
 std::string columns_of(const Segments& s) {
@@ -113,10 +124,12 @@ std::string data_of(const Timeline& t, Packer& packer) {
   append_list(out, "parents", t.names.stacks, [](const recording::Stack& s) { return std::to_string(s.caller); });
   append_list(out, "nodes", t.names.stacks, [](const recording::Stack& s) { return std::to_string(s.frame); });
   append_list(out, "threads", t.names.threads, [](const recording::Thread& r) { return numbers({r.pid, r.tid, r.process, r.name}); });
-  append_list(out, "marks", t.marks, [](const Mark& m) { return std::to_string(m.time) + "," + json(m.text); });
+  append_list(out, "marks", t.marks, [](const Mark& m) { return std::to_string(m.time) + "," + json(m.text) + (m.is_line ? ",1" : ",0"); });
   append_list(out, "calls", call_names(t), [](uint32_t text) { return std::to_string(text); });
-  append_list(out, "tracks", t.tracks, [&](const Track& track) { return numbers({track.kind, track.owner, track.depth}) + "," + packer.add(columns_of(track.segments), track.segments.size()); });
-  return out + ",\"packed_samples\":[" + packer.add(columns_of(t.samples), t.samples.size()) + "]}";
+  append_list(out, "tracks", t.tracks, [&](const Track& track) { return numbers({track.kind, track.owner, track.depth}) + "," + packer.add(columns_of(track.segments)) + "," + std::to_string(track.segments.size()); });
+  out += ",\"packed_samples\":[" + packer.add(columns_of(t.samples)) + "," + std::to_string(t.samples.size()) + "]";
+  packer.close();
+  return out + ",\"chunks\":[" + packer.chunks() + "]}";
 }
 
 } // namespace

@@ -87,6 +87,7 @@ std::string name_of(const Timeline& t, const Track& track) {
   const recording::Thread& thread = t.names.threads[track.owner];
   std::string name = t.names.texts[thread.name];
   if (name.size() > 20) name.resize(20);
+  if (name.empty()) name = "thread";
   return name + " " + std::to_string(thread.tid);
 }
 
@@ -109,15 +110,17 @@ std::string write_picture(const Timeline& t) {
   double top = head;
   size_t threads = 0;
   for (const Track& track : t.tracks) {
-    if (track.kind != Track::cpu && track.kind != Track::thread) continue;
+    const bool is_thread_that_ran = track.kind == Track::thread && std::ranges::count(track.segments.classes, static_cast<uint8_t>(State::running));
+    if (track.kind != Track::cpu && !is_thread_that_ran) continue;
     if (track.kind == Track::thread && ++threads > most_threads) continue;
     rows += text(left - 8, top + 11, "text-anchor=\"end\"", name_of(t, track));
     append_line(rows, line_of(t, track, colors), track.kind, top);
     top += row;
   }
   for (const Mark& m : t.marks) {
+    if (m.is_line) continue;
     const double x = left + width * static_cast<double>(m.time) / static_cast<double>(std::max<uint64_t>(t.length, 1));
-    rows += base::print("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.0f\" y2=\"%.0f\" stroke=\"#b3261e\" stroke-width=\"1.5\"/>", x, x, head - 6, top) + text(x + 4, head - 8, "fill=\"#b3261e\"", m.text);
+    rows += base::print("<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.0f\" y2=\"%.0f\" stroke=\"#b3261e\" stroke-width=\"1.5\"/>", x, x, head - 6, top) + (x > left + width * 0.8 ? text(x - 4, head - 8, "fill=\"#b3261e\" text-anchor=\"end\"", m.text) : text(x + 4, head - 8, "fill=\"#b3261e\"", m.text));
   }
   constexpr int ticks = 5;
   for (int i = 0; i <= ticks; i++)

@@ -1,6 +1,5 @@
 #include "base/clock.h"
 #include "base/counted.h"
-#include "base/print.h"
 #include "timeline/output.h"
 
 #include <set>
@@ -18,7 +17,7 @@ std::string summary(const Timeline& t) {
   }
   std::string out = base::short_time(t.length) + (t.from ? " from " + base::short_time(t.from) + " on" : "") + " · " + base::counted(t.events, "event") + ", lost " + std::to_string(t.lost) + " · " +
                     base::counted(cpus, "CPU") + ", " + base::counted(processes.size(), "process") + ", " + base::counted(threads, "thread") + " · " + base::counted(t.samples.size(), "sample");
-  if (t.out_of_step) out += " · " + base::counted(t.out_of_step, "switch") + " missing";
+  if (t.out_of_step && !t.is_of_some) out += " · " + base::counted(t.out_of_step, "switch") + " not recorded";
   if (t.calls_left_out) out += " · " + base::counted(t.calls_left_out, "call") + " deeper than " + std::to_string(max_call_depth) + " not shown";
   return out;
 }

@@ -30,7 +30,7 @@ enum CallClass : uint8_t { CALL_NONE, CALL_FUNCTION, CALL_SYSCALL, CALL_OTHER };
 
 struct Track {
   // cpu: `owner` is its number, refs are the threads that run.
-  // thread: `owner` is the thread; refs: the CPU while it runs, the waker + 1 while it waits for a CPU (0: it was preempted, or nobody is known), the stack while it waits.
+  // thread: `owner` is the thread; refs: the CPU while it runs, the waker + 1 while it waits for a CPU (thread 0: an interrupt; 0: it was preempted, or its waker is not known), the stack while it waits.
   // calls: of the thread `owner`, nested `depth` deep; refs are names (texts).
   // counter: `owner` is its name.
   enum Kind : uint8_t { cpu, thread, calls, counter } kind = cpu;
@@ -43,9 +43,11 @@ struct Sample {
   uint32_t thread = 0, stack = 0;
 };
 
+// What triggered the recording, or a line that a script printed.
 struct Mark {
   uint64_t time = 0;
   std::string text;
+  bool is_line = false;
 };
 
 struct Timeline {
@@ -54,11 +56,12 @@ struct Timeline {
   uint64_t length = 0;             // ns; times are from 0 to this
   uint64_t from = 0;               // ns of the recording before the timeline's begin (--from)
   uint64_t events = 0, lost = 0;   // of the whole recording
-  std::vector<Track> tracks;       // in the order of the page: CPUs, counters, then processes and their threads, those that ran longest first
+  std::vector<Track> tracks;       // in the order of the page: CPUs, counters, then processes and their threads: those that the recording is about, and that ran longest, first
   std::vector<Sample> samples;     // by time
   std::vector<Mark> marks;         // by time
   uint64_t calls_left_out = 0;     // deeper than max_call_depth
-  uint64_t out_of_step = 0;        // switches that do not fit what was known of their CPU: others were lost before them
+  uint64_t out_of_step = 0;        // switches that do not fit what was known of their CPU: others before them were not recorded
+  bool is_of_some = false;         // of some processes: their threads have tracks, others are seen on CPUs only
 };
 
 inline constexpr uint32_t max_call_depth = 24;

@@ -64,6 +64,17 @@ std::optional<State> WaitKinds::of_stack(uint32_t stack) {
   return known_[stack] = kernel && kernel != State::lock ? kernel : user ? user : kernel;
 }
 
+bool WaitKinds::is_interrupt(uint32_t stack) {
+  constexpr std::string_view entries[] = {"asm_sysvec_", "asm_common_interrupt", "common_interrupt", "el1h_64_irq", "el0t_64_irq"};
+  if (const auto at = interrupts_.find(stack); at != interrupts_.end()) return at->second;
+  bool& found = interrupts_[stack];
+  for (uint32_t at = stack; at && !found; at = names_.stacks[at].caller) {
+    const std::string_view name = names_.texts[names_.frames[names_.stacks[at].frame].name];
+    found = std::ranges::any_of(entries, [&](std::string_view entry) { return name.starts_with(entry); });
+  }
+  return found;
+}
+
 std::optional<State> wait_of_syscall(std::string_view name) {
   const auto at = std::ranges::find(calls, name, [](const auto& call) { return call.first; });
   if (at == std::end(calls)) return std::nullopt;

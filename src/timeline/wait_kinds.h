@@ -1,4 +1,4 @@
-// What a wait is for, as far as names tell.
+// What a wait is for, and what ended it, as far as names tell.
 #pragma once
 
 #include "recording/events.h"
@@ -14,10 +14,13 @@ class WaitKinds {
 public:
   explicit WaitKinds(const recording::Names& names) : names_(names) {}
   std::optional<State> of_stack(uint32_t stack);
+  // Of a waker: an interrupt wakes in the stack of whatever thread it hit, which has no part in it.
+  bool is_interrupt(uint32_t stack);
 
 private:
   const recording::Names& names_;
   std::unordered_map<uint32_t, std::optional<State>> known_;
+  std::unordered_map<uint32_t, bool> interrupts_;
 };
 
 // By the system call that a thread waits in.

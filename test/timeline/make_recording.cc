@@ -78,7 +78,7 @@ private:
   uint64_t random(uint64_t from, uint64_t to) { return std::uniform_int_distribution<uint64_t>(from, to)(chance_); }
 
   recording::Writer& writer_;
-  uint64_t events_, sent_ = 0, now_ = 0, dead_ = 0, samples_ = 0, sample_weight_ = 0;
+  uint64_t events_, sent_ = 0, now_ = 0, dead_ = 0, steps_ = 0, sample_weight_ = 0;
   std::vector<Cpu> cpus_;
   std::mt19937_64 chance_;
   recording::Names names_;
@@ -200,7 +200,7 @@ void Simulation::leave(Cpu& cpu, uint32_t number, uint64_t now) {
     const uint32_t handler = names_.frames[names_.stacks[names_.stacks[work].caller].frame].name, step = names_.frames[names_.stacks[work].frame].name;
     if (now - begin > 4000) call(begin + 1000, now - 1, here, t, step, false);
     call(begin + 500, now - 1, here, t, handler, false);
-    if (sent_ % 5 == 0) samples_++, add(Kind::cpu_sample, now - 1, here, t.number, {work, 1'000'000}), sample_weight_ += now - 1 >= from && now - 1 < until ? 1'000'000 : 0;
+    if (sent_ % 5 == 0) add(Kind::cpu_sample, now - 1, here, t.number, {work, 1'000'000}), sample_weight_ += now - 1 >= from && now - 1 < until ? 1'000'000 : 0;
   }
   wake_some(now - 1, here, t.number);
   const uint64_t dice = random(0, 99);
@@ -242,6 +242,7 @@ void Simulation::run() {
       change(t, now_, State::running);
       if (t.call_begin) call(std::exchange(t.call_begin, 0), now_, here, t, text(reasons[t.reason].syscall), true);
     }
+    if (++steps_ % 1000 == 0) add(Kind::log, now_, here, next, {text("slow request")});
     if (sent_ % 16 == 0) add(Kind::counter, now_, here, next, {text("run queue"), ready_.size()});
     cpu->next = now_ + random(2'000, random(0, 9) ? 60'000 : 900'000);
   }
@@ -257,7 +258,7 @@ void Simulation::finish(recording::About& about) {
 }
 
 void Simulation::print() const {
-  std::printf("{\"events\":%lu,\"length\":%lu,\"from\":%lu,\"until\":%lu,\"samples_ns\":%lu,\"states\":{", sent_, now_ + 1000, from, until, sample_weight_);
+  std::printf("{\"events\":%lu,\"lines\":%lu,\"length\":%lu,\"from\":%lu,\"until\":%lu,\"samples_ns\":%lu,\"states\":{", sent_, steps_ / 1000, now_ + 1000, from, until, sample_weight_);
   for (uint32_t i = 1; i < threads_.size(); i++) {
     std::printf("%s\"%u\":[", i > 1 ? "," : "", i);
     for (size_t s = 0; s < sums[i].size(); s++) std::printf("%s%lu", s ? "," : "", sums[i][s]);

@@ -140,8 +140,28 @@ def test_keys_and_the_address(acu):
         need(p.say("acu.view.row") == 1, "the first row is not chosen")
         p.key("?")
         need(p.say("document.getElementById('keys').open"), "no help")
-    with Page(page, kept) as p:
+    with Page(page, kept + "&tab=calls&at=3-40000000&select=1000-50000") as p:
         need([round(t) for t in p.say("[acu.state.from, acu.state.until]")] == [round(first), round(last)], "the address does not keep what is in sight")
+        p.wait("acu.view.event && acu.view.event.row.thread === 3 && acu.state.tab === 'calls' && document.querySelectorAll('#callsRows tr').length > 0")
+        need(p.say("acu.state.range") == [1000, 50000], "the address does not keep the selection")
+    with Page(page, "#from=x&until=-7&select=9-3&at=999999-1&tab=none&search=[&closed=p0") as p:
+        need(p.say("acu.state.until - acu.state.from") == truth["length"] and p.say("acu.state.range === null && acu.state.event === null && acu.state.tab === 'event'"), "a damaged address changes the page")
+
+
+def test_wheel_and_drag(acu):
+    page, truth = small_page(acu)
+    with Page(page) as p:
+        left, top = p.say("(({ left, top }) => [left, top])(document.getElementById('canvas').getBoundingClientRect())")
+        before = p.say("acu.timeAt(600)")
+        p.mouse("mouseWheel", left + 600, top + 200, deltaX=0, deltaY=-240)
+        p.wait("acu.state.until - acu.state.from < acu.length * 0.9")
+        need(abs(p.say("acu.timeAt(600)") - before) < 10, "what is under the pointer does not stay there")
+        p.drag(left + 600, top + 200, left + 500, top + 200)
+        need(abs(p.say("acu.timeAt(500)") - before) < 10, "what is dragged does not follow the pointer")
+        need(p.say("acu.state.range") is None, "dragging selects")
+        scrolled = p.say("document.getElementById('lanes').scrollTop")
+        p.mouse("mouseWheel", left + 50, top + 200, deltaX=0, deltaY=100)
+        p.wait(f"document.getElementById('lanes').scrollTop > {scrolled}")
 
 
 def test_search(acu):
@@ -154,6 +174,9 @@ def test_search(acu):
         need(p.say("document.getElementById('found').textContent") == f"0 threads, {calls:,} calls" and calls > 10, p.say("document.getElementById('found').textContent") + f" {calls}")
         p.say("acu.findNext()")
         need("step_1" == p.say("acu.linesOf(acu.view.event)[0][0]"), "the next call has another name")
+        p.say("acu.act.search('slow req')")
+        p.wait("document.getElementById('found').textContent.endsWith(' lines')")
+        need(p.say("document.getElementById('found').textContent") == f"0 threads, 0 calls, {truth['lines']} lines", p.say("document.getElementById('found').textContent"))
         rows = p.say("acu.rows.all.length")
         p.say("acu.act.search('postgres')")
         need(p.say("acu.rows.all.filter((r) => r.kind === 'thread').every((r) => document.title && r.thread >= 9 && r.thread <= 16)"), "rows of other processes remain")
@@ -202,6 +225,10 @@ def test_mistakes(acu):
     need("unknown format" in timeline(acu, path, "-o", "x.txt", status=2), "a format that is not known")
     need("no recording" in timeline(acu, status=2), "no file")
     need("the recording ends after" in timeline(acu, path, "--from", "9m", status=2), "a time behind the end")
+    samples = os.path.join(TMP, "samples.folded")
+    with open(samples, "w") as file:
+        file.write("main;work 7\n")
+    need("is a recording of samples" in timeline(acu, samples, status=2), "samples have no times")
     need("not a recording of events" in timeline(acu, "/etc/hostname", status=1), "a file that is no recording")
 
 

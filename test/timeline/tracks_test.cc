@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 using namespace timeline;
 using recording::Kind;
 
@@ -95,6 +97,15 @@ TEST(Tracks, from_a_wait_to_its_waker) {
   EXPECT_EQ(segments(find(t, Track::thread, 1)), "0:1/0, 100:8/0, 300:2/3, 400:1/0") << "the waker is 2, and 1 is added";
 }
 
+TEST(Tracks, an_interrupt_wakes_in_a_thread_that_has_no_part_in_it) {
+  Events e;
+  e.names.texts.push_back("asm_sysvec_apic_timer_interrupt");
+  const uint32_t timer = e.stack({5, 13, 7}, 1);
+  e.swap(100, 0, 1, 2);
+  e.add(Kind::sched_wakeup, 300, 0, 2, {1, timer});
+  EXPECT_EQ(segments(find(e.make(), Track::thread, 1)), "0:1/0, 100:8/0, 300:2/1") << "thread 0, and 1 is added";
+}
+
 TEST(Tracks, events_are_sorted) {
   Events e;
   e.swap(400, 0, 2, 1, 0);
@@ -120,6 +131,17 @@ TEST(Tracks, threads_start_and_end) {
   const Timeline t = e.make();
   EXPECT_EQ(states(t, 2), "0 none, 50 runnable, 60 running, 90 none");
   EXPECT_EQ(segments(find(t, Track::cpu, 1)), "0:0/0, 60:1/2, 90:0/0");
+}
+
+TEST(Tracks, a_thread_that_ends_may_wait_on_its_way) {
+  Events e;
+  e.swap(100, 0, 0, 1);
+  e.add(Kind::process_exit, 150, 0, 1, {});
+  e.swap(200, 0, 1, 0, 2);
+  e.wake(300, 0, 1);
+  e.swap(400, 0, 0, 1);
+  e.swap(500, 0, 1, 0, 2);
+  EXPECT_EQ(states(e.make(), 1), "0 unknown, 100 running, 200 none, 300 runnable, 400 running, 500 none");
 }
 
 TEST(Tracks, lost_switches_are_unknown_and_not_wrong) {
@@ -154,6 +176,31 @@ TEST(Tracks, waits_by_what_is_known_of_the_time) {
   e.add(Kind::block_io, 599, 0, 1, {90, 1, 3, 4096, 0});
   e.add(Kind::lock, 801, 0, 1, {110, 0x1000, 2, 0});
   EXPECT_EQ(states(e.make(), 1), "0 running, 100 lock, 200 running, 300 waiting, 400 running, 500 disk, 600 running, 700 lock, 800 running");
+}
+
+TEST(Tracks, the_stack_of_a_call_says_more_than_its_name) {
+  Events e;
+  const uint32_t gil = e.stack({5, 9, 8}, 3);
+  e.swap(100, 0, 1, 0);
+  e.swap(200, 0, 0, 1);
+  e.add(Kind::syscall, 205, 0, 1, {110, 4, 0, gil}); // futex
+  EXPECT_EQ(segments(find(e.make(), Track::thread, 1)), "0:1/0, 100:4/" + std::to_string(gil) + ", 200:1/0");
+}
+
+TEST(Tracks, a_recording_of_some_processes_has_no_rows_of_others) {
+  Events e;
+  for (uint64_t time = 100; time < 900; time += 100) {
+    e.swap(time, 0, 3, 1, 0);     // thread 3 came unseen
+    e.swap(time + 50, 0, 1, 3, 0);
+    e.swap(time + 60, 0, 2, 1, 0); // and so did 2, of the same process as 1
+    e.swap(time + 70, 0, 1, 0, 0);
+  }
+  e.add(Kind::cpu_sample, 120, 0, 1, {0, 10});
+  const Timeline t = e.make();
+  EXPECT_TRUE(t.is_of_some);
+  EXPECT_EQ(find(t, Track::thread, 3), nullptr);
+  EXPECT_NE(find(t, Track::thread, 1), nullptr);
+  EXPECT_EQ(summary(t).find("not recorded"), std::string::npos) << summary(t);
 }
 
 TEST(Tracks, calls_are_nested_by_depth) {
@@ -207,6 +254,12 @@ TEST(Tracks, threads_that_ran_longest_are_first_and_processes_stay_together) {
   for (const Track& track : t.tracks)
     if (track.kind == Track::thread) order.push_back(track.owner);
   EXPECT_EQ(order, (std::vector<uint32_t>{1, 2, 3}));
+  e.add(Kind::syscall, 90, 0, 3, {10, 3, 0, 0});
+  order.clear();
+  const Timeline about_3 = e.make();
+  for (const Track& track : about_3.tracks)
+    if (track.kind == Track::thread) order.push_back(track.owner);
+  EXPECT_EQ(order, (std::vector<uint32_t>{3, 1, 2})) << "others have the scheduler's events only";
 }
 
 TEST(Tracks, a_part_keeps_what_goes_on_at_its_begin) {
@@ -215,17 +268,56 @@ TEST(Tracks, a_part_keeps_what_goes_on_at_its_begin) {
   e.swap(600, 0, 2, 1);
   e.add(Kind::mark, 450, 0, 0, {6});
   e.add(Kind::mark, 50, 0, 0, {6});
+  e.add(Kind::log, 460, 0, 1, {5});
   Timeline t = e.make();
   keep_part(t, 400, 700);
   EXPECT_EQ(t.length, 300u);
   EXPECT_EQ(t.from, 400u);
   EXPECT_EQ(states(t, 1), "0 waiting, 200 running");
   EXPECT_EQ(segments(find(t, Track::cpu, 0)), "0:1/2, 200:1/1");
-  ASSERT_EQ(t.marks.size(), 1u);
+  ASSERT_EQ(t.marks.size(), 2u);
   EXPECT_EQ(t.marks[0].time, 50u);
+  EXPECT_EQ(t.marks[1].text, "main");
+  EXPECT_TRUE(t.marks[1].is_line && !t.marks[0].is_line);
   const auto sums = sum_states(t);
   EXPECT_EQ(sums[static_cast<size_t>(State::running)], 300u);
   EXPECT_EQ(sums[static_cast<size_t>(State::waiting)], 300u);
+}
+
+// Whatever events come, in whatever order, tracks stay in order and within the recording.
+TEST(Tracks, any_events_make_tracks_in_order) {
+  std::mt19937 chance(1);
+  const auto random = [&](uint64_t until) { return std::uniform_int_distribution<uint64_t>(0, until)(chance); };
+  for (int round = 0; round < 60; round++) {
+    Events e;
+    const uint32_t stacks[] = {0, e.stack({5, 6, 7}, 2), e.stack({5, 9, 8, 10}, 3)};
+    for (int i = 0; i < 60; i++) {
+      const uint64_t time = random(1100), thread = random(3), cpu = random(1);
+      switch (random(6)) {
+      case 0: e.swap(time, static_cast<uint32_t>(cpu), static_cast<uint32_t>(thread), static_cast<uint32_t>(random(3)), random(1) ? random(255) : 0, stacks[random(2)]); break;
+      case 1: e.wake(time, static_cast<uint32_t>(thread), static_cast<uint32_t>(random(3))); break;
+      case 2: e.add(Kind::call, time, 0, static_cast<uint32_t>(thread), {random(2000), 5 + random(3), 0}); break;
+      case 3: e.add(Kind::syscall, time, 0, static_cast<uint32_t>(thread), {random(300), 3 + random(1), 0, stacks[random(2)]}); break;
+      case 4: e.add(Kind::cpu_sample, time, 0, static_cast<uint32_t>(thread), {stacks[random(2)], random(100)}); break;
+      case 5: e.add(Kind::block_io, time, 0, static_cast<uint32_t>(thread), {random(300), 1, 3, 0, 0}); break;
+      default: e.add(Kind::process_start, time, 0, static_cast<uint32_t>(thread), {random(3)});
+      }
+    }
+    Timeline t = e.make();
+    keep_part(t, random(500), 500 + random(500));
+    for (const Track& track : t.tracks) {
+      const Segments& s = track.segments;
+      const bool is_counter = track.kind == Track::counter;
+      ASSERT_EQ(s.classes.size(), s.size());
+      ASSERT_EQ(is_counter ? s.values.size() : s.refs.size(), s.size());
+      for (size_t i = 0; i < s.size(); i++) {
+        ASSERT_LE(s.begins[i], t.length);
+        ASSERT_TRUE(!i || s.begins[i - 1] < s.begins[i] || (is_counter && s.begins[i - 1] == s.begins[i])) << round;
+        ASSERT_LT(s.classes[i], state_rows.size());
+      }
+    }
+    write_page(t), write_picture(t);
+  }
 }
 
 TEST(Output, the_picture_has_each_row_and_names_are_text) {

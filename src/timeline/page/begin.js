@@ -30,7 +30,8 @@ function follow() {
   readAddress();
   get("search").value = state.search;
   setPattern(), layRows(), countFound(), showTab(), askFrame();
-  if (state.event) act.show(...state.event);
+  const { tab } = state;
+  if (state.event && threadTracks.has(state.event[0])) act.show(...state.event, true).then(() => act.tab(tab));
   else view.event = null, showEvent();
 }
 addEventListener("hashchange", follow);
@@ -39,7 +40,7 @@ act.theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")
 follow();
 
 // For tests and measurements: what is shown, and how fast.
-window.acu = { state, act, view, rows, tracks, timing, flame, stateTimes, callTimes, textOf: (text) => data.texts[text], sampleTree, chainOf, linesOf, segmentAt, samples, timeAt, xOf, placeOfRow: (row, top = 4) => ({ x: NAMES, y: yOf(row, top) }), findNext, length,
+window.acu = { state, act, view, rows, tracks, timing, flame, stateTimes, callTimes, textOf: (text) => data.texts[text], sampleTree, linesOf, timeAt, xOf, placeOfRow: (row, top = 4) => ({ x: NAMES, y: yOf(row, top) }), findNext, length,
   columnSum(track, from, until, count) { fillColumns(track, from, until, count); return columns.sums.subarray(0, count * track.width).reduce((sum, time) => sum + time, 0); },
   // Zooms from the whole timeline to 10 µs and back: frames a second, and what a frame takes.
   async measure(frames = 90) {

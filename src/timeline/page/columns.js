@@ -32,10 +32,10 @@ function spread(sums, width, of, begin, end, from, scale, count) {
   sums[last * width + of] += end - (from + last / scale);
 }
 
-// Of a counter: the maximum in each column, -1 where it has no value yet.
+// Of a counter: the maximum in each column, -Infinity where it has no value yet.
 function fillMaxima(track, from, until, count, out) {
   const { begins, values, levels } = track, scale = count / (until - from), last = track.count;
-  out.fill(-1, 0, count);
+  out.fill(-Infinity, 0, count);
   for (let i = Math.max(0, track.at(from)); i < last && begins[i] < until;) {
     const begin = Math.max(begins[i], from), column = Math.min(count - 1, Math.floor((begin - from) * scale)), end = from + (column + 1) / scale;
     let span = 1, level = -1;

@@ -22,7 +22,7 @@ function stackLines(node, most = 12) {
 // Lines of [text, class]; the first is the title.
 function linesOf(at) {
   const { track, segment, row } = at, ref = track.refs ? track.refs[segment] : 0, of = track.classes ? track.classes[segment] : 0;
-  if (track.kind === CPU) return [[of ? (of === CPU_LOST ? "unknown: events were lost" : threadLabel(ref)) : "idle"], [of && of !== CPU_LOST ? "process " + processLabel(ref) : row.label], [durationText(at), "figure"]];
+  if (track.kind === CPU) return [[of ? (of === CPU_LOST ? "not recorded" : threadLabel(ref)) : "idle"], [of && of !== CPU_LOST ? "process " + processLabel(ref) : row.label], [durationText(at), "figure"]];
   if (track.kind === COUNTER) return [[row.label + ": " + track.values[segment].toLocaleString("en")], [durationText(at), "figure"]];
   if (track.kind === CALLS) return of ? [[data.texts[ref]], ["called by " + row.label], [durationText(at), "figure"]] : [["no call"], [row.label]];
   const lines = [[stateLabel(of)], [row.label], [durationText(at), "figure"]];
@@ -35,7 +35,7 @@ function linesOf(at) {
   }
   return lines;
 }
-const wakerLabel = (thread) => (thread ? threadLabel(thread) : "an interrupt on an idle CPU");
+const wakerLabel = (thread) => (thread ? threadLabel(thread) : "an interrupt");
 
 // ---- the tab of what was clicked
 async function showEvent() {
@@ -43,20 +43,23 @@ async function showEvent() {
   place.textContent = "";
   view.chain = [];
   if (!at) return void (place.textContent = "Click a state or a call: its details, and who woke the thread, are shown here. Drag on the time above, or with Shift, to select a range.");
+  const details = place.appendChild(document.createElement("section"));
   linesOf(at).forEach(([text, kind], i) => {
-    const line = place.appendChild(document.createElement(i ? "div" : "h2"));
+    const line = details.appendChild(document.createElement(i ? "div" : "h2"));
     line.className = kind || "";
     line.textContent = text;
   });
-  const button = place.appendChild(document.createElement("button"));
+  const button = details.appendChild(document.createElement("button"));
   button.textContent = "Select its time";
   button.addEventListener("click", () => act.select([at.track.begins[at.segment], at.track.begins[at.segment + 1]]));
   if (at.row.kind !== "thread" || at.track.kind !== THREAD) return;
   const chain = await chainOf(at.row.thread, at.track.begins[at.segment]);
   if (view.event !== at) return;
   view.chain = chain;
-  if (chain.length) place.appendChild(document.createElement("h2")).textContent = "Woken by";
-  const list = place.appendChild(document.createElement("ol"));
+  if (!chain.length) return;
+  const wakers = place.appendChild(document.createElement("section"));
+  wakers.appendChild(document.createElement("h2")).textContent = "Woken by";
+  const list = wakers.appendChild(document.createElement("ol"));
   for (const { thread, waker, time } of chain) {
     const item = list.appendChild(document.createElement("li")), link = item.appendChild(document.createElement("button"));
     link.textContent = wakerLabel(waker);

@@ -2,7 +2,7 @@
 // frame costs depends on the size of the window, not on how many events there are.
 const NAMES = isNarrow ? 104 : 210, RULER = 30, MOST_ARROWS = 150;
 const canvas = get("canvas"), lanes = get("lanes"), pen = canvas.getContext("2d");
-const view = { width: 0, height: 0, ratio: 1, image: null, pixels: null, isAsked: false, hover: null, chain: [], row: -1, frames: 0, isComplete: false };
+const view = { width: 0, height: 0, ratio: 1, image: null, pixels: null, isAsked: false, hover: null, event: null, chain: [], row: -1 };
 const FONTS = "12px system-ui, sans-serif", SMALL = "11px system-ui, sans-serif";
 
 const plotWidth = () => Math.max(1, view.width - NAMES);
@@ -44,12 +44,10 @@ function drawFrame() {
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.putImageData(view.image, Math.round(NAMES * view.ratio), Math.round(RULER * view.ratio));
   pen.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
-  clip(() => { writeTexts(texts); drawArrows(inSight); drawEvent(); });
   drawNames(inSight);
+  clip(() => { writeTexts(texts); drawArrows(inSight); drawEvent(); });
   drawTime();
   drawMarks();
-  view.frames++;
-  view.isComplete = !missing.length;
   if (missing.length) Promise.all(missing.map((t) => t.load())).then(askFrame);
   else timing.painted();
 }
@@ -105,8 +103,8 @@ function paintCounter(track, y, height) {
   fillMaxima(track, state.from, state.until, count, maxima.values);
   const first = Math.max(0, top), end = Math.min(image.height, top + tall);
   for (let x = 0; x < count; x++) {
-    if (maxima.values[x] < 0) continue;
-    const from = top + tall - Math.max(1, Math.round(maxima.values[x] / (track.most || 1) * tall));
+    if (maxima.values[x] === -Infinity) continue;
+    const from = top + tall - Math.max(1, Math.round(Math.max(0, maxima.values[x]) / (track.most || 1) * tall));
     for (let row = Math.max(from, first); row < end; row++) pixels[row * count + x] = color;
   }
 }
@@ -115,7 +113,7 @@ function paintCounter(track, y, height) {
 function addTexts(row, track, y, height, texts) {
   if (track.kind === THREAD) return;
   for (const i of columns.wide) {
-    if (!track.classes[i]) continue;
+    if (!track.classes[i] || (track.kind === CPU && track.classes[i] === CPU_LOST)) continue;
     const left = Math.max(NAMES, xOf(track.begins[i])), right = Math.min(view.width, xOf(track.begins[i + 1]));
     texts.push([track.kind === CPU ? threadLabel(track.refs[i]) : data.texts[track.refs[i]], left + 4, y + height / 2, right - left - 8]);
   }
@@ -146,7 +144,7 @@ function drawNames(inSight) {
     pen.fillStyle = row.kind === "head" ? palette.ink : palette.dim;
     const text = row.kind === "head" ? (state.closed.has(row.key) ? "▸ " : "▾ ") + row.label + (row.key[0] === "p" ? "  " + countText(row.count, "threads") : "") : row.label;
     pen.fillText(fitted(pen, text, row.kind === "head" ? view.width - 16 : NAMES - 20), row.kind === "head" ? 8 : 12, y + line / 2 + 0.5);
-    if (row.kind === "counter" && row.tracks[0].isReady) writeMost(row.tracks[0], y);
+    if (row.kind === "counter" && row.tracks[0].isReady && !isNarrow) writeMost(row.tracks[0], y);
   }
 }
 function writeMost(track, y) {
@@ -201,24 +199,23 @@ function line(x0, y0, x1, y1) {
   pen.lineTo(x1, y1);
   pen.stroke();
 }
-// What triggered the recording, and marks of the reader.
+// What triggered the recording, and marks of the reader; lines that scripts printed are ticks on the ruler, with as much of their text as there is room for.
 function drawMarks() {
   pen.font = SMALL;
-  for (const [time, text] of allMarks()) {
-    const x = xOf(time);
-    if (x < NAMES || x > view.width) continue;
-    pen.strokeStyle = pen.fillStyle = palette.found;
+  const inSight = allMarks().map(({ time, text, isLine }) => ({ x: xOf(time), text, isLine })).filter(({ x }) => x >= NAMES && x <= view.width);
+  inSight.forEach(({ x, text, isLine }, i) => {
+    const next = i + 1 < inSight.length ? inSight[i + 1].x : view.width, isPale = isLine && state.pattern && !isMatch(text, "");
+    pen.strokeStyle = pen.fillStyle = isLine ? palette.accent : palette.found;
+    pen.globalAlpha = isPale ? 0.3 : 1;
     pen.lineWidth = 1.5;
-    line(x, 4, x, view.height);
-    pen.fillText(fitted(pen, text, Math.max(10, view.width - x - 8)), x + 4, RULER - 6);
-  }
+    if (isLine) line(x, RULER - 12, x, RULER);
+    else line(x, 4, x, view.height);
+    pen.fillText(fitted(pen, text, next - x - 8), x + 4, RULER - 6);
+    pen.globalAlpha = 1;
+  });
 }
-const ownMarks = [];
-function allMarks() {
-  const out = ownMarks.map((time) => [time, "mark"]);
-  for (let i = 0; i < data.marks.length; i += 2) out.push([data.marks[i], data.marks[i + 1]]);
-  return out;
-}
+const ownMarks = [], givenMarks = Array.from({ length: data.marks.length / 3 }, (_, i) => ({ time: data.marks[3 * i], text: data.marks[3 * i + 1], isLine: data.marks[3 * i + 2] === 1 }));
+const allMarks = () => (ownMarks.length ? [...givenMarks, ...ownMarks.map((time) => ({ time, text: "mark", isLine: false }))].sort((a, b) => a.time - b.time) : givenMarks);
 
 // ---- arrows from wakers to those they woke: all of them where there are few, and those of the chosen event
 function drawArrows(inSight) {

@@ -34,15 +34,15 @@ const act = {
     if (at) state.tab = "event", view.row = rows.all.indexOf(at.row), act.reveal(at.row);
     showEvent(), showTab(), askFrame(), later.write();
   },
-  // A thread at a time.
-  async show(thread, time) {
+  // A thread at a time, which comes into sight unless the view is a given one.
+  async show(thread, time, isGiven = false) {
     const track = threadTracks.get(thread);
     if (!track) return;
     await track.load();
     if (!rows.ofThread.has(thread)) state.closed.delete("p" + data.threads[4 * thread]), state.search && act.search(""), layRows();
     const row = rows.ofThread.get(thread), segment = Math.max(0, track.at(time));
     act.choose({ row, track, top: 0, height: STATE_LINE, segment });
-    if (time < state.from || time > state.until) act.center(track.begins[segment], track.begins[segment + 1]);
+    if (!isGiven && (time < state.from || time > state.until)) act.center(track.begins[segment], track.begins[segment + 1]);
   },
   reveal(row) {
     const seen = view.height - RULER;
@@ -67,7 +67,7 @@ const act = {
   },
   // From mark to mark.
   toMark(step) {
-    const times = allMarks().map(([time]) => time).sort((a, b) => a - b), middle = (state.from + state.until) / 2, near = (state.until - state.from) / 1e6;
+    const times = allMarks().filter((m) => !m.isLine || !state.pattern || isMatch(m.text, "")).map((m) => m.time), middle = (state.from + state.until) / 2, near = (state.until - state.from) / 1e6;
     const next = step > 0 ? times.find((t) => t > middle + near) : times.reverse().find((t) => t < middle - near);
     if (next !== undefined) act.see(next - (state.until - state.from) / 2, next + (state.until - state.from) / 2);
   },

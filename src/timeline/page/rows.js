@@ -3,8 +3,9 @@
 const HEAD = 22, STATE_LINE = isNarrow ? 20 : 16, CALL_LINE = 14, COUNTER_LINE = 30, GAP = 3;
 const rows = { all: [], tops: [], height: 0, ofThread: new Map() };
 
-const threadLabel = (t) => owners.thread(t, false).label || "thread " + data.threads[4 * t + 1];
-const processLabel = (t) => owners.process(t, false).label;
+// A thread that had ended before anyone asked for its name has a number only.
+const threadLabel = (t) => (data.threads[4 * t + 3] ? owners.thread(t, false).label : "thread " + data.threads[4 * t + 1]);
+const processLabel = (t) => (data.threads[4 * t + 2] ? owners.process(t, false).label : "process " + data.threads[4 * t]);
 const isNamed = (t) => isMatch(processLabel(t), "") || isMatch(threadLabel(t), "");
 
 function layRows() {

@@ -5,19 +5,15 @@ const flame = new Graph("flame", { isDown: () => true, folds: true, pick: (box, 
 
 // [thread, time of each state] of threads that were there.
 async function stateTimes([from, until]) {
-  const out = [];
-  for (const track of threadTracks.values()) {
-    await track.load();
-    out.push([track.owner, track.sums(from, until)]);
-  }
-  return out.filter(([, sums]) => sums.some((time, c) => c > 0 && time > 0));
+  const list = [...threadTracks.values()];
+  await loadAll(list);
+  return list.map((track) => [track.owner, track.sums(from, until)]).filter(([, sums]) => sums.some((time, c) => c > 0 && time > 0));
 }
 // { name, count, total, max } of calls; of those that are partly in the range, the part.
 async function callTimes([from, until]) {
-  const byName = new Map();
-  for (const track of tracks) {
-    if (track.kind !== CALLS) continue;
-    await track.load();
+  const byName = new Map(), list = tracks.filter((t) => t.kind === CALLS);
+  await loadAll(list);
+  for (const track of list)
     for (let i = Math.max(0, track.at(from)); i < track.count && track.begins[i] < until; i++) {
       const time = Math.min(track.begins[i + 1], until) - Math.max(track.begins[i], from);
       if (!track.classes[i] || time <= 0) continue;
@@ -27,7 +23,6 @@ async function callTimes([from, until]) {
       row.total += time;
       row.max = Math.max(row.max, time);
     }
-  }
   return [...byName.values()].sort((a, b) => b.total - a.total);
 }
 // The samples as those of a flame graph's page: each thread and stack once.

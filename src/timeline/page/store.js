@@ -3,17 +3,28 @@
 // drawn, and summed, in few steps.
 const CPU = 0, THREAD = 1, CALLS = 2, COUNTER = 3;
 const FAN = 16;
-const packed = get("packed");
+const packed = get("packed").textContent;
 
 const bytesOf = Uint8Array.fromBase64 ? (digits) => Uint8Array.fromBase64(digits) : (digits) => {
   const text = atob(digits), bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
 };
-async function unpack(first, size) {
-  const digits = packed.firstChild.data.substr(first, Math.ceil(size / 3) * 4);
+// Chunks that are unpacked, until all that is in them was read.
+const chunks = new Map(), unread = new Map();
+const isIn = (chunk) => unread.set(chunk, (unread.get(chunk) || 0) + 1);
+async function unpack(chunk) {
+  const [first, size] = data.chunks.slice(2 * chunk, 2 * chunk + 2), digits = packed.substr(first, Math.ceil(size / 3) * 4);
   const stream = new Blob([bytesOf(digits)]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return { bytes: new Uint8Array(await new Response(stream).arrayBuffer()), at: 0 };
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+// Where reading begins: { bytes, at }.
+async function open(chunk, at) {
+  if (!chunks.has(chunk)) chunks.set(chunk, unpack(chunk));
+  const bytes = await chunks.get(chunk);
+  unread.set(chunk, unread.get(chunk) - 1);
+  if (!unread.get(chunk)) chunks.delete(chunk);
+  return { bytes, at };
 }
 // `count` numbers of seven bits a byte, the lowest first. `isSum`: each is the difference to the one before. Up to 2^53 they are exact.
 function readNumbers(from, out, count, isSum = false) {
@@ -40,13 +51,14 @@ function readSigned(from, out, count) {
 
 class Track {
   constructor(t) {
-    [this.kind, this.owner, this.depth, this.first, this.size, this.count] = data.tracks.slice(6 * t, 6 * t + 6);
+    [this.kind, this.owner, this.depth, this.chunk, this.offset, this.count] = data.tracks.slice(6 * t, 6 * t + 6);
+    isIn(this.chunk);
     this.isReady = false;
     this.loading = null;
   }
   load() { return (this.loading = this.loading || this.read()); }
   async read() {
-    const from = await unpack(this.first, this.size), { count } = this;
+    const from = await open(this.chunk, this.offset), { count } = this;
     this.begins = readNumbers(from, new Float64Array(count + 1), count, true);
     this.begins[count] = length;
     if (this.kind === COUNTER) {
@@ -71,7 +83,7 @@ class Track {
     const { begins, classes, values, count } = this, width = this.width = values ? 1 : classCounts[this.kind];
     this.levels = [];
     for (let below = null, blocks = Math.floor(count / FAN); blocks > 0; blocks = Math.floor(blocks / FAN)) {
-      const level = new Float64Array(blocks * width);
+      const level = new Float64Array(blocks * width).fill(values ? -Infinity : 0);
       for (let b = 0; b < blocks; b++)
         for (let i = b * FAN; i < (b + 1) * FAN; i++) {
           if (values) level[b] = Math.max(level[b], below ? below[i] : values[i]);
@@ -108,11 +120,19 @@ class Track {
 const tracks = Array.from({ length: data.tracks.length / 6 }, (_, t) => new Track(t));
 const threadTracks = new Map(tracks.filter((t) => t.kind === THREAD).map((t) => [t.owner, t]));
 
+// Many tracks, some at a time: the browser unpacks them beside each other, and the page stays alive in between.
+async function loadAll(list) {
+  const waiting = list.filter((t) => !t.isReady);
+  for (let i = 0; i < waiting.length; i += 64) await Promise.all(waiting.slice(i, i + 64).map((t) => t.load()));
+}
+
+isIn(data.packed_samples[0]);
+
 // Samples by time; what a flame graph of a range needs.
 const samples = {
   load() { return (this.loading = this.loading || this.read()); },
   async read() {
-    const [first, size, count] = data.packed_samples, from = await unpack(first, size);
+    const [chunk, at, count] = data.packed_samples, from = await open(chunk, at);
     this.times = readNumbers(from, new Float64Array(count), count, true);
     for (const name of ["threads", "nodes", "weights"]) this[name] = readNumbers(from, new Float64Array(count), count);
     this.count = count;

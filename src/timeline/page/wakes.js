@@ -11,7 +11,7 @@ function wakeOf(thread, time) {
     if (track.classes[i] === RUNNABLE && track.refs[i]) return { thread, waker: track.refs[i] - 1, time: track.begins[i] };
   return null;
 }
-// From a wait back through those whose work ended it: each waker was woken itself before it woke. The idle thread stands for an interrupt on an idle CPU.
+// From a wait back through those whose work ended it: each waker was woken itself before it woke. Thread 0, the idle one, stands for interrupts.
 const LONGEST_CHAIN = 16;
 async function chainOf(thread, time) {
   const chain = [];
