@@ -385,6 +385,7 @@ void Lowering::lower_range(const ForRange& f) {
 }
 
 void Lowering::lower_for_map(const ForMap& f) {
+  if (f.is_sorted) return lower_for_sorted(f);
   const Variable& v = *f.variable;
   uint32_t map = f.map->map->id;
   const std::vector<const Variable*> shared = find_shared(nullptr, {f.body});

@@ -181,6 +181,18 @@ private:
   void jump_in_circles(const lang::Block& body, const std::function<void(BlockId, BlockId)>& condition,
                        const std::function<void()>& begin, const std::function<void()>& step);
   void lower_for_map(const lang::ForMap& f);
+
+  // lower_sorted.cc
+  struct Heap;
+  void lower_for_sorted(const lang::ForMap& f);
+  void collect_largest(const Heap& h, uint32_t map);
+  void heap_up(const Heap& h);
+  void heap_down(const Heap& h);
+  void sort_heap(const Heap& h);
+  Place heap_entry(const Heap& h, Operand index);
+  void heap_set(const Heap& h, int64_t word, Operand n);
+  void stop_unless_below(Operand a, Operand limit);
+  void swap_if_smaller(const Heap& h, Operand a, Operand b);
   void lower_return(const lang::Return& r);
   void leave_probe();
   void body(uint32_t parameters, const std::function<void()>& fill,

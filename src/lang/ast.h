@@ -358,7 +358,7 @@ enum class StmtKind : uint8_t {
   conditional,
   loop_while,
   loop_range, // for ($i : a..b)
-  loop_map,   // for ($kv : @m)
+  loop_map,   // for ($kv : @m), for ($kv : sorted(@m, n))
   unroll,
   speculate,
   limit,
@@ -437,12 +437,15 @@ struct ForRange : Stmt {
   Block* body = nullptr;
   Variable* variable = nullptr; // checker
 };
+inline constexpr int64_t most_sorted = 65536; // entries that a loop can sort
 struct ForMap : Stmt {
   ACU_STMT(ForMap, loop_map)
   std::string_view name;
   Range name_where;
   uint32_t expansion = 0; // see Variable
+  bool is_sorted = false; // from the largest value to the smallest
   MapRef* map = nullptr;
+  Expr* most = nullptr; // of a sorted loop: the number of entries, or nullptr
   Block* body = nullptr;
   Variable* variable = nullptr; // checker: a tuple (key, value)
 };

@@ -280,8 +280,8 @@ const type::Type* Checker::check_without_member(Expr& e, std::string_view name) 
 
 // entry: entry_values.cc has replaced those that are in their place.
 const type::Type* Checker::check_misplaced_entry(Expr& e) {
-  return mistake(tag::misplaced, e.where, "`entry` can be used in return probes of user functions only",
-                 "such as uretprobe:BINARY:FUNCTION");
+  return mistake(tag::misplaced, e.where, "`entry` can be used in return probes of user functions and at the exit of system calls only",
+                 "such as uretprobe:BINARY:FUNCTION or tracepoint:syscalls:sys_exit_NAME");
 }
 
 // pid([curr_ns|init]), tid(…)

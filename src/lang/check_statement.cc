@@ -342,6 +342,8 @@ void Checker::check_for_map(ForMap& loop) {
   ask(m.inferred_value);
   if (m.value && m.value->is_aggregation() && !m.value->is_castable_aggregation())
     error(tag::bad_map_use, loop.map->where, "a loop can't go over a map of " + text(m.value));
+  else if (loop.is_sorted)
+    check_sorted(loop);
   scopes_.emplace_back();
   loop_depth_++;
   Variable* v = declare(loop.variable, loop.name, loop.name_where, loop.expansion);
@@ -354,6 +356,17 @@ void Checker::check_for_map(ForMap& loop) {
   check(*loop.body);
   loop_depth_--;
   scopes_.pop_back();
+}
+
+void Checker::check_sorted(ForMap& loop) {
+  const Map& m = *loop.map->map;
+  if (m.value && !m.value->is_integer() && !m.value->is_castable_aggregation())
+    error(tag::bad_map_use, loop.map->where, "a map of " + text(m.value) + " can't be sorted", "sorted() needs numbers as values: it begins with the largest");
+  if (!loop.most) return;
+  check_value(*loop.most);
+  const Constant& most = loop.most->constant;
+  if (most.kind != Constant::integer || most.integer_value < 1 || most.integer_value > most_sorted)
+    error(tag::bad_argument, loop.most->where, "sorted: the number of entries must be a constant from 1 to " + std::to_string(most_sorted));
 }
 
 void Checker::check_return(Return& r) {

@@ -143,6 +143,7 @@ private:
   void check_expression_statement(ExprStmt& s);
   void check_for_range(ForRange& f);
   void check_for_map(ForMap& loop);
+  void check_sorted(ForMap& loop);
   void check_return(Return& stmt);
   void learn_pointer(Variable& v, const type::Type& value);
   Variable* declare(Variable*& slot, std::string_view name, Range where, uint32_t expansion = 0);

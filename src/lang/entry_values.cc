@@ -2,7 +2,7 @@
 // functions keeps the values in a map of acu's own, and the return probe looks them up there.
 //
 // A call is told by its thread and where its return address stands, so calls of a function within itself are
-// told apart. A return whose call was entered before the probes were attached, or whose values found no room,
+// told apart. A system call is told by its thread alone: there it does not call another. A return whose call was entered before the probes were attached, or whose values found no room,
 // does not run the block. The map lets go of what was used longest ago: calls that never return (longjmp,
 // exceptions, a killed thread) leave their values behind.
 #include "lang/checker.h"
@@ -24,7 +24,18 @@ bool is_entry(const Expr& e) {
   return c && c->name == "entry" && c->arguments.size() == 1;
 }
 
-bool is_return_probe(const probe::Event& e) { return e.kind == probe::Kind::uretprobe; }
+constexpr std::string_view exit_prefix = "sys_exit_";
+
+bool is_syscall_exit(const probe::Event& e) {
+  return e.kind == probe::Kind::tracepoint && e.category == "syscalls" && e.event.starts_with(exit_prefix);
+}
+
+bool is_return_probe(const probe::Event& e) { return e.kind == probe::Kind::uretprobe || is_syscall_exit(e); }
+
+// Of what a value at the entry is kept: the call that the probe is in.
+Expr* kept_key(const TreeMaker& make, const Probe& p, bool at_return) {
+  return is_syscall_exit(*p.events.front()) ? make.thread() : make.call_key(at_return);
+}
 
 // The event at the entry of the function that another one is at the return of.
 probe::Event entry_of(const probe::Event& e) {
@@ -47,10 +58,19 @@ probe::Event entry_of(const probe::Event& e) {
 // The block that keeps the values at the entry.
 std::unique_ptr<Probe> Checker::entry_probe(const Probe& of, Map* kept, const std::vector<Expr*>& values) {
   TreeMaker make{program_, values.front()->where};
-  auto probe = make.own_probe(of, make.map(kept, make.call_key(false)),
+  auto probe = make.own_probe(of, make.map(kept, kept_key(make, of, false)),
                               values.size() == 1 ? values[0] : make.tuple(values));
   std::set<std::pair<const symbol::Binary*, uint64_t>> known; // a function may have several returns
   for (const probe::Event* e : of.events) {
+    if (is_syscall_exit(*e)) {
+      probe::Mismatch mismatch; // a system call with one tracepoint has the other
+      const std::string enter = "sys_enter_" + e->event.substr(exit_prefix.size());
+      for (probe::Event& entry : probe::match(machine_, std::vector<std::string_view>{"tracepoint", "syscalls", enter}, mismatch)) {
+        program_.events.push_back(std::make_unique<probe::Event>(std::move(entry)));
+        probe->events.push_back(program_.events.back().get());
+      }
+      continue;
+    }
     probe::Event entry = entry_of(*e);
     if (e->at_return_instruction && !known.emplace(entry.module, entry.file_offset).second) continue;
     program_.events.push_back(std::make_unique<probe::Event>(std::move(entry)));
@@ -68,7 +88,7 @@ std::vector<Expr*> Checker::take_entry_values(Probe& p, Map* kept) {
   how.expression = [&](Expr& e) -> Expr* {
     if (!is_entry(e)) return &e;
     TreeMaker make{program_, e.where};
-    MapRef* all = make.map(kept, make.call_key(true));
+    MapRef* all = make.map(kept, kept_key(make, p, true));
     FieldRef* part = make.node<FieldRef>();
     part->operand = all;
     part->name = types_.keep(std::to_string(values.size()));
@@ -102,7 +122,7 @@ void Checker::keep_entry_values() {
     TreeMaker make{program_, p->where};
     Map* kept = make.call_map(types_.keep("entry_" + std::to_string(++entry_maps_)));
     std::vector<Expr*> values = take_entry_values(*p, kept);
-    Expr* is_kept = make.call("has_key", {make.map(kept, nullptr), make.call_key(true)});
+    Expr* is_kept = make.call("has_key", {make.map(kept, nullptr), kept_key(make, *p, true)});
     p->predicate = p->predicate ? make.binary(BinaryOp::logical_and, is_kept, p->predicate) : is_kept;
     for (auto& probe : split(entry_probe(*p, kept, values))) all.push_back(std::move(probe));
     all.push_back(std::move(p));

@@ -181,7 +181,7 @@ Stmt* Parser::parse_while() {
 }
 
 // for       := 'for' ( for-head | '(' for-head ')' ) block
-// for-head  := VARIABLE ':' ( MAP | expression '..' expression | list '(' expression ',' path ')' )
+// for-head  := VARIABLE ':' ( MAP | 'sorted' '(' MAP [ ',' expression ] ')' | expression '..' expression | list '(' expression ',' path ')' )
 Stmt* Parser::parse_for() {
   uint32_t begin = take().where.begin;
   bool parentheses = accept(TokenKind::left_paren);
@@ -193,6 +193,10 @@ Stmt* Parser::parse_for() {
   Expr* last = accept(TokenKind::dot_dot) ? parse_expression() : nullptr;
   MapRef* map = if_a<MapRef>(first);
   Call* list = last ? nullptr : if_a<Call>(first);
+  Call* sorted = list && list->name == "sorted" ? list : nullptr;
+  if (sorted) map = sorted->arguments.empty() ? nullptr : if_a<MapRef>(sorted->arguments[0]);
+  if (sorted && (!map || map->key || sorted->arguments.size() > 2))
+    panic(tag::syntax, sorted->where, "`sorted` takes a map, and optionally the number of entries", "write `for ($kv : sorted(@map, 10))`");
   if (list && list->name != "list") list = nullptr;
   if (!last && !list && (!map || map->key))
     panic(tag::syntax, first->where, "a loop goes over a map, over a range of numbers or over a list",
@@ -210,6 +214,8 @@ Stmt* Parser::parse_for() {
   auto* s = make<ForMap>(since(begin));
   s->name = name.text, s->name_where = name.where;
   s->map = map, s->body = body;
+  s->is_sorted = sorted != nullptr;
+  if (sorted && sorted->arguments.size() == 2) s->most = sorted->arguments[1];
   return s;
 }
 

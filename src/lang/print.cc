@@ -169,7 +169,7 @@ void Printer::statement(const Stmt& s) {
   }
   case StmtKind::loop_map: {
     auto& f = as<ForMap>(s);
-    return under("for $" + std::string(f.name) + " in map", static_cast<const Expr*>(f.map), f.body);
+    return under("for $" + std::string(f.name) + (f.is_sorted ? " in sorted map" : " in map"), static_cast<const Expr*>(f.map), f.most, f.body);
   }
   case StmtKind::unroll: return under("unroll", as<Unroll>(s).count, as<Unroll>(s).body);
   case StmtKind::speculate: return under("speculate", as<Speculate>(s).key, as<Speculate>(s).body);

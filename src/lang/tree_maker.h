@@ -64,14 +64,17 @@ struct TreeMaker {
   }
   // A call: (thread, place of its return address), in a probe at the entry or, where the return address is off
   // the stack, at the return.
-  Expr* call_key(bool at_return) const {
+  Expr* thread() const {
     Name* initial = node<Name>();
     initial->name = "init";
+    return call("tid", {initial});
+  }
+  Expr* call_key(bool at_return) const {
     String* sp = node<String>();
     sp->value = "sp";
     Expr* place = call("reg", {sp});
     if (at_return && return_address) place = binary(BinaryOp::sub, place, number(return_address));
-    return tuple({call("tid", {initial}), place});
+    return tuple({thread(), place});
   }
   // A map of such calls. It lets go of what was used longest ago: calls that never return leave their values behind.
   Map* call_map(std::string_view name) const {

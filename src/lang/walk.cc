@@ -69,7 +69,10 @@ template<class On> void parts(Stmt& s, On on) {
     on(as<ForRange>(s).first);
     on(as<ForRange>(s).last);
     return on(as<ForRange>(s).body);
-  case StmtKind::loop_map: on(as<ForMap>(s).map); return on(as<ForMap>(s).body);
+  case StmtKind::loop_map:
+    on(as<ForMap>(s).map);
+    on(as<ForMap>(s).most);
+    return on(as<ForMap>(s).body);
   case StmtKind::unroll: on(as<Unroll>(s).count); return on(as<Unroll>(s).body);
   case StmtKind::speculate: on(as<Speculate>(s).key); return on(as<Speculate>(s).body);
   case StmtKind::limit: on(as<Limit>(s).count); return on(as<Limit>(s).body);

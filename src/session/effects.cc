@@ -49,7 +49,7 @@ void Effects::tell(const base::Status& status) {
 }
 
 void Effects::print_map(const ir::Action& action, std::span<const std::byte> payload) {
-  auto entries = engine_.read_map(action.map);
+  auto entries = maps_.read_to_print(action.map);
   if (!entries.ok()) return tell(std::move(entries.error()));
   // A map without keys always has a value.
   const ir::Map& map = program_.maps[action.map];
@@ -58,14 +58,14 @@ void Effects::print_map(const ir::Action& action, std::span<const std::byte> pay
 }
 
 void Effects::draw(const ir::Action& action) {
-  auto entries = engine_.read_map(action.map);
+  auto entries = maps_.read(action.map);
   if (!entries.ok()) return tell(std::move(entries.error()));
   if (draw_) tell(draw_(action, *entries));
 }
 
 // The key is at the start of the payload, as in the map.
 void Effects::print_entry(const ir::Action& action, std::span<const std::byte> payload) {
-  auto entries = engine_.read_map(action.map);
+  auto entries = maps_.read(action.map);
   if (!entries.ok()) return tell(std::move(entries.error()));
   size_t size = program_.maps[action.map].key->size;
   if (payload.size() < size) return;
@@ -107,7 +107,7 @@ void Effects::take(std::span<const std::byte> record) {
   case ir::ActionKind::print_map: print_map(action, payload); break;
   case ir::ActionKind::print_entry: print_entry(action, payload); break;
   case ir::ActionKind::flame: draw(action); break;
-  case ir::ActionKind::clear: tell(engine_.clear_map(action.map)); break;
+  case ir::ActionKind::clear: tell(maps_.clear(action.map)); break;
   case ir::ActionKind::zero: tell(engine_.zero_map(action.map)); break;
   case ir::ActionKind::unwatch: engine_.unwatch(number_at(action, payload, 0)); break;
   case ir::ActionKind::exit: end(static_cast<int>(number_at(action, payload, 0) & 0xff)); break;
@@ -127,7 +127,7 @@ void Effects::print_maps(bool separate) {
             [&](uint32_t a, uint32_t b) { return program_.maps[a].name < program_.maps[b].name; });
   for (uint32_t map : order) {
     if (program_.maps[map].is_own) continue;
-    auto entries = engine_.read_map(map);
+    auto entries = maps_.read(map);
     if (!entries.ok())
       tell(std::move(entries.error()));
     else if (!entries->empty()) {

@@ -8,6 +8,7 @@
 #include "base/source.h"
 #include "ir/engine.h"
 #include "report/report.h"
+#include "session/cleared_maps.h"
 
 #include <functional>
 #include <optional>
@@ -21,7 +22,7 @@ public:
   Effects(const ir::Program& program, ir::Engine& engine, report::Printer& printer, report::Sink& sink,
           const base::Source* source, bool warnings = true)
       : program_(program), engine_(engine), printer_(printer), sink_(sink), source_(source),
-        warnings_(warnings) {}
+        warnings_(warnings), maps_(program, engine) {}
 
   // Takes all records that have arrived. Returns their number.
   size_t drain();
@@ -43,6 +44,8 @@ public:
   // What becomes of flame(): nothing before this is set.
   using Draw = std::function<base::Status(const ir::Action&, const std::vector<ir::Entry>&)>;
   void draw_with(Draw draw) { draw_ = std::move(draw); }
+  // How the engine gives up what a map holds: see ClearedMaps.
+  void take_maps_with(ClearedMaps::Take take) { maps_.take_with(std::move(take)); }
   // All maps that hold something, sorted by name. `separate`: a blank line comes first, if there are any.
   void print_maps(bool separate);
 
@@ -62,6 +65,7 @@ private:
   report::Sink& sink_;
   const base::Source* source_;
   bool warnings_;
+  ClearedMaps maps_;
   std::vector<std::string> places_; // by action, as they are asked for
   Draw draw_;
   bool ended_ = false;

@@ -282,6 +282,7 @@ base::Status Session::live() {
   report::Printer printer(compiled.program, backend->engine(), shown, *output,
                           printing());
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
+  effects.take_maps_with([&](uint32_t map) { return backend->take_map(map); });
   // From here on, mappings are tracked before a probe can see them.
   std::optional<watch::ProcessWatch> watch;
   std::optional<watch::Unwinding> unwinding;

@@ -15,6 +15,7 @@ A case is a script whose leading comment lines say how to run it and what it mus
   // EXPECT_REGEX: pattern   the same, the whole line matches
   // EXPECT_JSON: {...}      the same, as JSON values
   // EXPECT_SOME: pattern    some line matches; with only these, other lines are free
+  // EXPECT_SUM: pattern = 5 the numbers that (…) of the pattern takes from the lines are this in all; other lines are free
   // EXPECT_NOT: pattern     no line contains it
   // EXPECT_STDERR: pattern  found in standard error        // EXPECT_NO_STDERR: pattern
   // BLANKS: exact           blank lines count (by default they are ignored)
@@ -111,7 +112,7 @@ def judge(case, out, err, status):
     wrong = []
     exact = case.one.get("BLANKS") == "exact"
     got = normal(out, exact)
-    if case.lines or "EXPECT_SOME" not in case.many:
+    if case.lines or not {"EXPECT_SOME", "EXPECT_SUM"} & set(case.many):
         wanted = case.lines if exact else [(k, t) for k, t in case.lines if t]
         if len(got) != len(wanted) or not all(same(k, t, g) for (k, t), g in zip(wanted, got)):
             # Lines that match by pattern are shown as they came, so that the diff has only the differences.
@@ -123,6 +124,11 @@ def judge(case, out, err, status):
         if not any(re.search(pattern, line) for line in got):
             wrong.append(f"no line matches {pattern!r}; printed:")
             wrong += ["  " + line for line in got[:20]]
+    for wanted in case.many.get("EXPECT_SUM", []):
+        pattern, total = wanted.rsplit(" = ", 1)
+        found = [int(m[1]) for m in (re.search(pattern, line) for line in got) if m]
+        if sum(found) != int(total):
+            wrong.append(f"{pattern!r} is {sum(found)} in all of {len(found)} lines, not {total}")
     for pattern in case.many.get("EXPECT_NOT", []):
         wrong += [f"line must not be there: {line}" for line in got if re.search(pattern, line)]
     for pattern in case.many.get("EXPECT_STDERR", []):
