@@ -9,13 +9,13 @@ namespace sql {
 
 namespace {
 
-constexpr const Table* all[] = {&bpf_programs, &cgroups, &cpu_samples, &disks, &files, &mappings, &modules, &offcpu, &probes, &processes, &sockets, &syscalls, &threads,
+constexpr const Table* all[] = {&bpf_programs, &cgroups, &cpu_samples, &disks, &files, &blocks, &mappings, &modules, &offcpu, &probes, &processes, &sockets, &symbols, &syscalls, &threads, &variables,
                                 &recording_about, &recording_samples, &recording_slices,
-                                &core_blocks, &core_modules, &core_threads};
+                                &core_blocks, &core_modules, &core_threads, &core_variables};
 
 std::string_view heading(Of of) { return of == Of::recording ? "Of a recording (-i FILE):" : of == Of::core ? "Of a core dump (-i FILE):" : ""; }
 
-std::string_view type_name(Type type) { return type == Type::integer ? "integer" : type == Type::real ? "real" : "text"; }
+std::string_view type_name(Type type) { return type == Type::integer ? "integer" : type == Type::real ? "real" : type == Type::text ? "text" : "any"; }
 
 // "symbols(object)", as a query uses it.
 std::string usage_of(const Table& table) {

@@ -480,6 +480,79 @@ def test_core_dump(acu):
     need(values(acu, f"select state from modules where path = '{program}'", "-i", core) == ["found"], "modules")
 
 
+def test_variables_of_programs(acu):
+    source, program = os.path.join(TMP, "pool.c"), os.path.join(TMP, "pool")
+    with open(source, "w") as file:
+        file.write("#include <stdlib.h>\n#include <unistd.h>\nstruct node { int id; const char *name; struct node *next; };\n"
+                   "struct { int used; struct node *first; int sizes[3]; } pool = {.used = 7, .sizes = {1, 2, 3}};\ndouble load = 1.5;\nlong big = -5;\n"
+                   "int main(void) { for (int i = 0; i < 3; i++) { struct node *n = calloc(1, 3000); n->id = i; n->name = \"it's\"; n->next = pool.first; pool.first = n; }\n"
+                   "write(1, \"\\n\", 1); pause(); }\n")
+    subprocess.run(["gcc", "-g", "-O1", "-o", program, source], check=True)
+    processes = [subprocess.Popen([program], stdout=subprocess.PIPE) for _ in range(2)]
+    try:
+        for process in processes:
+            process.stdout.readline()
+        one = processes[0].pid
+        need(values(acu, f"select value from var({one}, 'pool.used') union all select value from var({one}, 'big') union all select value from var({one}, 'load')") == [7, -5, 1.5],
+             "numbers")
+        need(values(acu, f"select value ->> '$.sizes[2]' from var({one}, 'pool')") == [3], "a structure")
+        need(rows(acu, f"select value ->> 'id' as id from var({one}, 'list(pool.first, next)') where value ->> 'id' > 0") == [{"id": 2}, {"id": 1}], "a list")
+        need(values(acu, f"select value from var({one}, 'str(target.pool.first->name)')") == ["it's"], "a string")
+        need(sorted(values(acu, "select pid from var('pool', 'pool.used')")) == sorted(p.pid for p in processes), "all with the name")
+        need(values(acu, f"select v.value from processes p, var(p.pid, 'pool.used') v where p.pid = {one}") == [7], "an argument from another table")
+        told = run(acu, f"select * from var({one}, 'nothing')", status=2)
+        need("has no global or static variable `nothing`" in told.stderr and not told.stdout, told.stderr)
+        need("an argument is missing: expression" in run(acu, f"select * from var({one})", status=2).stderr, "an argument")
+        run(acu, "select * from var('no such program', 'x')", status=3)
+        need(values(acu, f"select count(*) from heap_blocks({one}) where state = 'used' and size between 3000 and 3100") == [3], "blocks")
+        need(text_of(f"/proc/{one}/stat").rsplit(")", 1)[1].split()[0] == "S", "the process does not continue")
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    listed = {line.split()[-1] for line in output("nm", program).splitlines() if line.split()[-2] in "Tt"}
+    need(set(values(acu, f"select name from symbols('{program}')")) <= listed and "main" in listed, "symbols of a file")
+    need(abs(values(acu, "select count(*) from symbols('kernel')")[0] - len(text_of("/proc/kallsyms").splitlines())) < 200, "symbols of the kernel")
+
+
+def test_prompt(acu):
+    """Completion, several lines, Ctrl-C that ends a query and not the prompt, and the history."""
+    if not shutil.which("tmux"):
+        raise Skipped("tmux is not installed")
+    tmux = lambda *words: subprocess.run(["tmux", "-L", "acu-sql-test", *words], capture_output=True, text=True).stdout
+    state = os.path.join(TMP, "state")
+    tmux("new-session", "-d", "-s", "p", "-x", "120", "-y", "50", f"XDG_STATE_HOME={state} {acu} sql; echo ended; sleep 100")
+
+    def shown(text):
+        for _ in range(100):
+            if text in tmux("capture-pane", "-p", "-t", "p"):
+                return
+            time.sleep(0.1 * SLOWNESS)
+        need(False, f"{text} is missing:\n" + tmux("capture-pane", "-p", "-t", "p"))
+    try:
+        shown("sql>")
+        tmux("send-keys", "-t", "p", "select swapp", "Tab")
+        shown("select swapped")
+        tmux("send-keys", "-t", "p", "as x", "Enter", "from processes where pid = 1\\;", "Enter")
+        shown("...> from processes")
+        tmux("send-keys", "-t", "p", "select count(*) from threads a, threads b, threads c, threads d, threads e\\;", "Enter")
+        time.sleep(patient(0.5))
+        tmux("send-keys", "-t", "p", "C-c")
+        shown("interrupted: the result is not complete")
+        time.sleep(0.6)
+        tmux("send-keys", "-t", "p", "select nothing", "C-c")
+        time.sleep(0.6)
+        tmux("send-keys", "-t", "p", "select 40 + 2 as answer\\;", "Enter")
+        shown("    42")
+        tmux("send-keys", "-t", "p", ".schema disks", "Enter")
+        shown("busy_time")
+        tmux("send-keys", "-t", "p", "C-d")
+        shown("ended")
+        need("answer" in text_of(os.path.join(state, "acu", "sql_history")), "the history")
+    finally:
+        tmux("kill-server")
+
+
 def test_many_sockets(acu):
     """50,000 of them, from processes that open as many as they may."""
     count, most = 50_000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]
