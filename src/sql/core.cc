@@ -1,11 +1,10 @@
-// Threads, modules and heap blocks of a core dump.
+// Opens recordings and core dumps; threads and modules of a core dump.
 #include "sql/samples.h"
 #include "sql/sources.h"
 #include "sql/subject.h"
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "heap/view.h"
 #include "profile/formats.h"
 #include "snapshot/line.h"
 #include "snapshot/profile.h"
@@ -62,37 +61,6 @@ base::Result<std::vector<CoreModule>> read_modules(const Request& request) {
   return out;
 }
 
-struct Block {
-  std::string address, state;
-  int64_t size = 0;
-  bool is_mapped = false;
-  std::optional<std::string> type;
-};
-
-constexpr Column block_columns[] = {
-    column<&Block::address>("address", "", "What malloc() returned, in hexadecimal."),
-    column<&Block::size>("size", "bytes", "Bytes that may be used."),
-    column<&Block::state>("state", "", "used, freed, cached (freed, and kept by a thread), own (malloc's), or top (not given out yet)."),
-    column<&Block::type>("type", "", "C++ class with virtual functions; NULL: not known."),
-    column<&Block::is_mapped>("mapped", "", "1: it has a mapping of its own."),
-};
-
-base::Result<std::vector<Block>> read_blocks(const Request& request) {
-  constexpr std::string_view states[] = {"used", "freed", "cached", "own", "top"};
-  Subject& subject = request.subject();
-  heap::View view(*subject.core, *subject.stacks);
-  std::vector<Block> out;
-  for (const target::Chunk& chunk : view.heap().chunks) {
-    if (request.is_stopped()) break;
-    Block row = {.address = snapshot::hex(chunk.address), .state = std::string(states[chunk.state]), .size = static_cast<int64_t>(chunk.size), .is_mapped = chunk.is_mapped, .type = {}};
-    if (request.uses("type") && chunk.state == target::Chunk::used)
-      if (const std::string& type = view.type_of(chunk); !type.empty()) row.type = type;
-    out.push_back(std::move(row));
-  }
-  for (const target::Damage& damage : view.heap().damage) request.note("the heap is damaged at block " + snapshot::hex(damage.chunk) + ": it " + damage.what);
-  return out;
-}
-
 } // namespace
 
 base::Result<std::unique_ptr<Subject>> open_subject(const std::string& path) {
@@ -114,7 +82,5 @@ const Table core_threads = {.of = Of::core, .name = "threads", .doc = "Its threa
                             .columns = thread_columns, .read = rows_of<read_threads>, .expected_rows = 100};
 const Table core_modules = {.of = Of::core, .name = "modules", .doc = "The program and its libraries.", .example = "select path, file from modules where state != 'found'", .columns = module_columns,
                             .read = rows_of<read_modules>, .expected_rows = 20};
-const Table core_blocks = {.of = Of::core, .name = "heap_blocks", .doc = "Blocks of glibc's malloc, by address.", .example = "select type, count(*), sum(size) from heap_blocks where state = 'used' group by 1 order by 3 desc limit 5",
-                           .columns = block_columns, .read = rows_of<read_blocks>, .expected_rows = 100'000};
 
 } // namespace sql

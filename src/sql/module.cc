@@ -31,9 +31,10 @@ enum class Use : char { given = 'g', looked_up = 'l' };
 
 const std::vector<uint32_t> no_rows;
 
-int fail(sqlite3_vtab* table, const std::string& message) {
-  ::sqlite3_free(table->zErrMsg);
-  table->zErrMsg = ::sqlite3_mprintf("%s", message.c_str());
+int fail(Connected& table, const base::Error& error) {
+  ::sqlite3_free(table.zErrMsg);
+  table.zErrMsg = ::sqlite3_mprintf("%s: %s", table.source.table->name.data(), error.message.c_str());
+  table.source.snapshots->failure = error.kind;
   return SQLITE_ERROR;
 }
 
@@ -64,7 +65,7 @@ int connect(sqlite3* connection, void* source, int, const char* const*, sqlite3_
   std::string text = "CREATE TABLE x(";
   for (const Column& c : table.columns) {
     text += (&c == table.columns.data() ? "\"" : ", \"") + std::string(c.name) + "\"";
-    text += c.type == Type::integer ? " INTEGER" : c.type == Type::real ? " REAL" : " TEXT";
+    text += c.type == Type::integer ? " INTEGER" : c.type == Type::real ? " REAL" : c.type == Type::text ? " TEXT" : "";
     if (c.is_argument()) text += " HIDDEN";
   }
   if (const int status = ::sqlite3_declare_vtab(connection, (text + ")").c_str()); status != SQLITE_OK) {
@@ -102,7 +103,7 @@ int plan(sqlite3_vtab* vtab, sqlite3_index_info* info) {
     sqlite3_value* constant = nullptr;
     const bool is_constant = column.role == Role::pushed && ::sqlite3_vtab_rhs_value(info, i, &constant) == SQLITE_OK && constant;
     const bool is_given = column.is_argument() || is_constant;
-    if (!is_given && (looks_up || column.type == Type::real || std::strcmp(::sqlite3_vtab_collation(info, i), "BINARY") != 0)) continue;
+    if (!is_given && (looks_up || column.type == Type::real || column.type == Type::any || std::strcmp(::sqlite3_vtab_collation(info, i), "BINARY") != 0)) continue;
     looks_up |= !is_given;
     is_planned[index] = true;
     uses += static_cast<char>(is_given ? Use::given : Use::looked_up);
@@ -153,9 +154,9 @@ int filter(sqlite3_vtab_cursor* vtab_cursor, int, const char* uses, int count, s
   }
   for (size_t i = 0; i < table.columns.size(); i++)
     if (table.columns[i].role == Role::argument && std::holds_alternative<std::monostate>(cursor.given[i]))
-      return fail(cursor.pVtab, std::string(table.name) + ": an argument is missing: " + std::string(table.columns[i].name) + " (" + std::string(table.columns[i].doc) + ")");
+      return fail(self, {base::Failure::usage, "an argument is missing: " + std::string(table.columns[i].name) + " (" + std::string(table.columns[i].doc) + ")"});
   base::Result<Snapshot*> snapshot = self.source.snapshots->take(table, cursor.given);
-  if (!snapshot.ok()) return fail(cursor.pVtab, std::string(table.name) + ": " + snapshot.error().message);
+  if (!snapshot.ok()) return fail(self, snapshot.error());
   cursor.rows = (*snapshot)->rows.get();
   if (wanted) cursor.found = &look_up(**snapshot, table, wanted->first, wanted->second);
   return SQLITE_OK;

@@ -27,11 +27,12 @@ struct Snapshots {
   std::map<std::pair<const Table*, std::vector<Value>>, Snapshot> taken; // by table and what it was asked for
   std::map<const Table*, uint64_t> used; // columns that the query reads, as bits; from its planning
   std::vector<std::string> notes;
+  base::Failure failure = base::Failure::runtime; // of a table that could not be read
   Limit limit;
   Subject* subject = nullptr;
 
   // Before a query is planned.
-  void begin() { taken.clear(), used.clear(), notes.clear(); }
+  void begin() { taken.clear(), used.clear(), notes.clear(), failure = base::Failure::runtime; }
   base::Result<Snapshot*> take(const Table& table, std::vector<Value> given);
 };
 

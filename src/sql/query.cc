@@ -106,10 +106,11 @@ int Database::step(sqlite3_stmt* statement, Sink& sink) {
   if (!count) return ::sqlite3_step(statement);
   std::vector<std::string> names;
   for (int i = 0; i < count; i++) names.emplace_back(::sqlite3_column_name(statement, i));
+  int status = ::sqlite3_step(statement);
+  if (status != SQLITE_ROW && status != SQLITE_DONE) return status; // without rows, a failure is all there is to show
   sink.begin(names);
   std::vector<Value> row(static_cast<size_t>(count));
-  int status;
-  while ((status = ::sqlite3_step(statement)) == SQLITE_ROW) {
+  for (; status == SQLITE_ROW; status = ::sqlite3_step(statement)) {
     for (int i = 0; i < count; i++) row[static_cast<size_t>(i)] = cell(statement, i);
     sink.add(row);
   }
@@ -134,7 +135,7 @@ base::Result<End> Database::run(std::string_view text, uint64_t duration_ns, Sin
     if (limit.left_ns() == 0 && (status == SQLITE_INTERRUPT || status == SQLITE_DONE)) return limit.is_interrupted() ? End::interrupted : End::out_of_time;
     if (status != SQLITE_DONE) {
       base::Error error = error_at(text, begin);
-      error.kind = base::Failure::runtime;
+      error.kind = snapshots_.failure;
       return error;
     }
   }

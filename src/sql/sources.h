@@ -5,8 +5,8 @@
 
 namespace sql {
 
-extern const Table bpf_programs, cgroups, cpu_samples, disks, files, mappings, modules, offcpu, probes, processes, sockets, syscalls, threads;
+extern const Table blocks, bpf_programs, cgroups, cpu_samples, disks, files, mappings, modules, offcpu, probes, processes, sockets, symbols, syscalls, threads, variables;
 extern const Table recording_about, recording_samples, recording_slices; // of a recording
-extern const Table core_blocks, core_modules, core_threads; // of a core dump
+extern const Table core_blocks, core_modules, core_threads, core_variables; // of a core dump
 
 } // namespace sql

@@ -25,7 +25,7 @@ namespace sql {
 
 using Value = std::variant<std::monostate, int64_t, double, std::string>; // as SQLite has them; monostate: NULL
 
-enum class Type : uint8_t { integer, real, text };
+enum class Type : uint8_t { integer, real, text, any };
 
 enum class Role : uint8_t {
   plain,
@@ -52,13 +52,15 @@ template<class C, class M> C class_of(M C::*);
 
 template<class T> constexpr Type type_of() {
   using Inner = typename inner_of<std::remove_cvref_t<T>>::type;
-  if constexpr (std::is_integral_v<Inner>) return Type::integer;
+  if constexpr (std::is_same_v<Inner, Value>) return Type::any;
+  else if constexpr (std::is_integral_v<Inner>) return Type::integer;
   else if constexpr (std::is_floating_point_v<Inner>) return Type::real;
   else return Type::text;
 }
 
 template<class T> Value value_of(const T& from) {
-  if constexpr (requires { from.has_value(); }) return from ? value_of(*from) : Value();
+  if constexpr (std::is_same_v<T, Value>) return from;
+  else if constexpr (requires { from.has_value(); }) return from ? value_of(*from) : Value();
   else if constexpr (std::is_integral_v<T>) return static_cast<int64_t>(from);
   else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(from);
   else return std::string(from);

@@ -9,13 +9,13 @@ namespace sql {
 
 namespace {
 
-constexpr const Table* all[] = {&bpf_programs, &cgroups, &cpu_samples, &disks, &files, &mappings, &modules, &offcpu, &probes, &processes, &sockets, &syscalls, &threads,
+constexpr const Table* all[] = {&bpf_programs, &cgroups, &cpu_samples, &disks, &files, &blocks, &mappings, &modules, &offcpu, &probes, &processes, &sockets, &symbols, &syscalls, &threads, &variables,
                                 &recording_about, &recording_samples, &recording_slices,
-                                &core_blocks, &core_modules, &core_threads};
+                                &core_blocks, &core_modules, &core_threads, &core_variables};
 
 std::string_view heading(Of of) { return of == Of::recording ? "Of a recording (-i FILE):" : of == Of::core ? "Of a core dump (-i FILE):" : ""; }
 
-std::string_view type_name(Type type) { return type == Type::integer ? "integer" : type == Type::real ? "real" : "text"; }
+std::string_view type_name(Type type) { return type == Type::integer ? "integer" : type == Type::real ? "real" : type == Type::text ? "text" : "any"; }
 
 // "symbols(object)", as a query uses it.
 std::string usage_of(const Table& table) {
@@ -78,9 +78,10 @@ std::string table_text(const Table& table) {
 std::string tables_markdown() {
   std::string out;
   for (const Table* table : all) {
-    out += "### " + usage_of(*table) + "\n\n" + std::string(table->of == Of::host ? "" : heading(table->of)) + (table->of == Of::host ? "" : " ") + std::string(table->doc) + "\n\n| column | type | |\n|---|---|---|\n";
+    out += (table == all[0] ? "## " : "\n## ") + usage_of(*table) + (table->of == Of::host ? "" : table->of == Of::recording ? " of a recording" : " of a core dump") + "\n\n" + std::string(table->doc);
+    out += "\n\n| column | type | meaning |\n|---|---|---|\n";
     for (const Column& c : table->columns) out += "| `" + std::string(c.name) + "` | " + type_of(c) + " | " + doc_of(c) + " |\n";
-    out += "\n    acu sql \"" + std::string(table->example) + "\"\n\n";
+    out += "\nFor example: `acu sql " + std::string(table->of == Of::host ? "" : "-i FILE ") + "\"" + std::string(table->example) + "\"`\n";
   }
   return out;
 }

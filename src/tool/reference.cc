@@ -3,6 +3,7 @@
 #include "spec/builtins.h"
 #include "spec/config.h"
 #include "spec/probes.h"
+#include "sql/tables.h"
 #include "tool/tool.h"
 
 #include <string>
@@ -116,13 +117,15 @@ std::string commands_chapter() {
   return out;
 }
 
+std::string tables_chapter() { return "\n# Tables\n\nFor `acu sql`; see [sql.md](sql.md).\n\n" + sql::tables_markdown(); }
+
 } // namespace
 
 std::string reference() {
   return "<!-- Made by `acu help reference` from the tables in src/spec. Change those, then run `make docs`. -->\n"
          "# The reference manual of acu\n\nAll names that scripts can use, with examples that run as they "
          "are: `acu run -e 'EXAMPLE'`. To learn the language, start with the [tutorial](tutorial.md).\n" +
-         builtins_chapter() + probes_chapter() + config_chapter() + commands_chapter();
+         builtins_chapter() + probes_chapter() + config_chapter() + commands_chapter() + tables_chapter();
 }
 
 } // namespace tool
