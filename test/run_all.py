@@ -90,6 +90,7 @@ SUITES = {
     "ending": "life/ending.py",
     "large": "large/run.py",
     "flame": "flame/run.py",
+    "exports": "exports/run.py",
     "top": "top/run.py",
     "stacks": "stacks/run.py",
     "linkers": "stacks/linkers.py",

@@ -1,9 +1,9 @@
 // pprof's format: a gzip'ed message of github.com/google/pprof/proto/profile.proto. A location stands for a
 // function with the calls inlined there, the innermost first. Notes are functions without a file. Kinds that none of that
 // tells have their mark (kinds_in_files.h) behind the function's system name. Thread and process are labels.
+#include "base/protobuf.h"
 #include "profile/formats.h"
 #include "profile/kinds_in_files.h"
-#include "profile/protobuf.h"
 #include "report/number.h"
 
 #include <algorithm>
@@ -110,7 +110,7 @@ private:
     return at->second;
   }
   void value_type(uint32_t field, std::string_view type, std::string_view unit) {
-    ProtoWriter m;
+    base::ProtoWriter m;
     m.number(in_value_type::type, text(type));
     m.number(in_value_type::unit, text(unit));
     out_.bytes(field, m.text());
@@ -119,7 +119,7 @@ private:
     if (!module) return 0;
     auto [at, is_new] = mappings_.try_emplace(module, mappings_.size() + 1);
     if (!is_new) return at->second;
-    ProtoWriter m;
+    base::ProtoWriter m;
     m.number(in_mapping::id, at->second);
     m.number(in_mapping::limit, at->second); // readers want ranges that differ
     m.number(in_mapping::file, text(p_.texts()[module]));
@@ -133,7 +133,7 @@ private:
     auto [at, is_new] = functions_.try_emplace(frame, functions_.size() + 1);
     if (!is_new) return at->second;
     const Frame& f = p_.frames()[frame];
-    ProtoWriter m;
+    base::ProtoWriter m;
     m.number(in_function::id, at->second);
     m.number(in_function::name, text(p_.name(f)));
     m.number(in_function::system_name, text(std::string(p_.name(f)).append(mark_of_unusual(f.kind))));
@@ -145,19 +145,19 @@ private:
   uint64_t location(const std::vector<uint32_t>& frames) {
     auto [at, is_new] = locations_.try_emplace(frames, locations_.size() + 1);
     if (!is_new) return at->second;
-    ProtoWriter m;
+    base::ProtoWriter m;
     m.number(in_location::id, at->second);
     m.number(in_location::mapping, mapping(p_.frames()[frames.back()].module));
     for (uint32_t frame : frames) {
-      ProtoWriter line;
+      base::ProtoWriter line;
       line.number(in_line::function, function(frame));
       m.bytes(in_location::line, line.text());
     }
     out_.bytes(in_profile::location, m.text());
     return at->second;
   }
-  void label(ProtoWriter& to, std::string_view key, std::string_view value, uint64_t number) {
-    ProtoWriter m;
+  void label(base::ProtoWriter& to, std::string_view key, std::string_view value, uint64_t number) {
+    base::ProtoWriter m;
     m.number(in_label::key, text(key));
     m.number(in_label::text, value.empty() ? 0 : text(value));
     m.number(in_label::number, number);
@@ -173,7 +173,7 @@ private:
       here.clear();
     }
     const Thread& t = p_.threads()[s.thread];
-    ProtoWriter m;
+    base::ProtoWriter m;
     m.packed(in_sample::location, locations);
     m.packed(in_sample::value, {s.count, p_.about.period_ns ? s.weight * p_.about.period_ns : s.weight});
     label(m, "process", p_.texts()[t.process], 0);
@@ -184,7 +184,7 @@ private:
   }
 
   const Profile& p_;
-  ProtoWriter out_;
+  base::ProtoWriter out_;
   std::map<std::string, uint64_t> texts_;
   std::vector<std::pair<const std::string*, uint64_t>> texts_in_order_;
   std::map<uint32_t, uint64_t> mappings_, functions_;
@@ -195,7 +195,7 @@ private:
 class Parser {
 public:
   base::Result<Profile> read(base::ByteSpan bytes) {
-    ProtoReader in(bytes);
+    base::ProtoReader in(bytes);
     while (in.next()) take(in);
     if (!in.ok() || texts_.empty())
       return base::Error{base::Failure::runtime, "it is not a pprof profile, or it is damaged"};
@@ -223,7 +223,7 @@ private:
     return number < texts_.size() ? texts_[number] : std::string_view();
   }
 
-  void take(ProtoReader& in) {
+  void take(base::ProtoReader& in) {
     switch (in.field()) {
     case in_profile::sample_type: types_.push_back(pair_of(in.bytes())); break;
     case in_profile::sample: samples_.push_back(in.bytes()); break;
@@ -235,7 +235,7 @@ private:
     case in_profile::preferred_type: preferred_type_ = in.number(); break;
     case in_profile::mapping: take_mapping(in.bytes()); break;
     case in_profile::function: {
-      ProtoReader m(in.bytes());
+      base::ProtoReader m(in.bytes());
       uint64_t id = 0;
       Function function;
       while (m.next())
@@ -250,7 +250,7 @@ private:
     }
   }
   void take_mapping(base::ByteSpan bytes) {
-    ProtoReader m(bytes);
+    base::ProtoReader m(bytes);
     uint64_t id = 0, build_id = 0;
     Mapping mapping;
     while (m.next())
@@ -264,7 +264,7 @@ private:
     if (build_id) build_ids_[mapping.file] = build_id;
   }
   void take_location(base::ByteSpan bytes) {
-    ProtoReader m(bytes);
+    base::ProtoReader m(bytes);
     uint64_t id = 0;
     Location location;
     while (m.next()) {
@@ -272,14 +272,14 @@ private:
       if (m.field() == in_location::mapping) location.mapping = m.number();
       if (m.field() == in_location::address) location.address = m.number();
       if (m.field() != in_location::line) continue;
-      ProtoReader line(m.bytes());
+      base::ProtoReader line(m.bytes());
       while (line.next())
         if (line.field() == in_line::function) location.functions.push_back(line.number());
     }
     locations_[id] = std::move(location);
   }
   static std::pair<uint64_t, uint64_t> pair_of(base::ByteSpan bytes) {
-    ProtoReader m(bytes);
+    base::ProtoReader m(bytes);
     std::pair<uint64_t, uint64_t> out;
     while (m.next()) (m.field() == 1 ? out.first : out.second) = m.number();
     return out;
@@ -323,7 +323,7 @@ private:
     return f;
   }
   bool add(base::ByteSpan bytes) {
-    ProtoReader m(bytes);
+    base::ProtoReader m(bytes);
     std::vector<uint64_t> locations, values;
     Thread thread;
     while (m.next()) {
@@ -354,7 +354,7 @@ private:
     return true;
   }
   void take_label(base::ByteSpan bytes, Thread& to) {
-    ProtoReader m(bytes);
+    base::ProtoReader m(bytes);
     uint64_t key = 0, value = 0, number = 0;
     while (m.next())
       (m.field() == in_label::key      ? key
@@ -391,7 +391,7 @@ bool is_pprof(std::string_view bytes) {
   constexpr char sample_type_key = in_profile::sample_type << 3 | 2;
   if (bytes.starts_with(gzip_magic)) return true;
   if (bytes.size() < 4 || bytes[0] != sample_type_key) return false;
-  ProtoReader in(std::as_bytes(std::span(bytes)));
+  base::ProtoReader in(std::as_bytes(std::span(bytes)));
   return in.next() && in.field() == in_profile::sample_type && in.bytes().size() < 32;
 }
 

@@ -14,7 +14,7 @@ struct Export {
   std::string_view name;
   std::string_view endings; // of names of files, separated by '|'
   std::string_view doc;
-  // Writes the events of `part`. A path that ends with '/' is a folder, for formats of several files.
+  // Writes the events of `part`. Failure: a chunk of the recording is damaged, or the file cannot be written.
   base::Status (*write)(const Reader& reader, const Part& part, const std::string& path);
 };
 

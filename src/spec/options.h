@@ -883,7 +883,8 @@ inline constexpr Option report_options[] = {
      .letter = 'o',
      .name = "output",
      .argument = "FILE",
-     .doc = "Convert the recording to FILE; the extension selects the format: .html .svg .folded .pb.gz .json .perf .acu"},
+     .doc = "Convert the recording to FILE; the extension selects the format: .html .svg .folded .pb.gz .json .perf .acu; of events also .pftrace (Perfetto), "
+            ".json (Chrome) and .ctf (a folder)."},
     {.id = OptionId::json, .name = "json", .doc = "Print the tables as one JSON object."},
     help_option};
 

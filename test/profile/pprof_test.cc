@@ -1,6 +1,6 @@
 // pprof's format: messages as other tools write them, by the fields of github.com/google/pprof/proto/profile.proto.
+#include "base/protobuf.h"
 #include "profile/formats.h"
-#include "profile/protobuf.h"
 #include "profile/tables.h"
 #include "profiles.h"
 
@@ -22,33 +22,33 @@ public:
     return texts_.size() - 1;
   }
   void value_type(std::string_view type, std::string_view unit, uint32_t field = 1) {
-    ProtoWriter m;
+    base::ProtoWriter m;
     m.number(1, text(type)), m.number(2, text(unit));
     out_.bytes(field, m.text());
   }
   void mapping(uint64_t id, uint64_t start, uint64_t limit, uint64_t offset, std::string_view file) {
-    ProtoWriter m;
+    base::ProtoWriter m;
     m.number(1, id), m.number(2, start), m.number(3, limit), m.number(4, offset), m.number(5, text(file));
     out_.bytes(3, m.text());
   }
   void function(uint64_t id, std::string_view name) {
-    ProtoWriter m;
+    base::ProtoWriter m;
     m.number(1, id), m.number(2, text(name)), m.number(3, text(name));
     out_.bytes(5, m.text());
   }
   // Functions: the innermost first.
   void location(uint64_t id, uint64_t mapping, uint64_t address, const std::vector<uint64_t>& functions) {
-    ProtoWriter m;
+    base::ProtoWriter m;
     m.number(1, id), m.number(2, mapping), m.number(3, address);
     for (uint64_t f : functions) {
-      ProtoWriter line;
+      base::ProtoWriter line;
       line.number(1, f), line.number(2, 7); // line 7 of the source
       m.bytes(4, line.text());
     }
     out_.bytes(4, m.text());
   }
   void sample(const std::vector<uint64_t>& locations, const std::vector<uint64_t>& values, bool is_packed = true) {
-    ProtoWriter m;
+    base::ProtoWriter m;
     if (is_packed) {
       m.packed(1, locations), m.packed(2, values);
     } else {
@@ -59,13 +59,13 @@ public:
   }
   void number(uint32_t field, uint64_t value) { out_.number(field, value); }
   std::string bytes() const {
-    ProtoWriter all = out_;
+    base::ProtoWriter all = out_;
     for (const std::string& t : texts_) all.bytes(6, t);
     return all.text();
   }
 
 private:
-  ProtoWriter out_;
+  base::ProtoWriter out_;
   std::vector<std::string> texts_;
 };
 
@@ -253,11 +253,11 @@ TEST(Pprof, GzipBombsAreNotUnpackedWhole) {
 
 TEST(Protobuf, VarintsAtTheirLimits) {
   const uint64_t numbers[] = {1, 127, 128, 16383, 16384, uint64_t{1} << 32, uint64_t{1} << 63, ~uint64_t{0}};
-  ProtoWriter out;
+  base::ProtoWriter out;
   for (uint64_t n : numbers) out.number(3, n);
   out.packed(4, {std::begin(numbers), std::end(numbers)});
   out.number(5, 0); // what is 0 is left out
-  ProtoReader in(std::as_bytes(std::span(out.text())));
+  base::ProtoReader in(std::as_bytes(std::span(out.text())));
   for (uint64_t n : numbers) {
     ASSERT_TRUE(in.next());
     EXPECT_EQ(in.field(), 3u);
@@ -277,7 +277,7 @@ TEST(Protobuf, FixedNumbersAndUnknownFieldsArePassedOver) {
                             "\x1a\x03"
                             "abc",
                             19);
-  ProtoReader in(std::as_bytes(std::span(message)));
+  base::ProtoReader in(std::as_bytes(std::span(message)));
   ASSERT_TRUE(in.next());
   EXPECT_EQ(in.number(), 0x0807060504030201u);
   ASSERT_TRUE(in.next());
@@ -286,7 +286,7 @@ TEST(Protobuf, FixedNumbersAndUnknownFieldsArePassedOver) {
   EXPECT_EQ(in.text(), "abc");
   EXPECT_FALSE(in.next());
   for (const char* wrong : {"\x0b", "\x0c", "\x0e"}) { // groups, and what there is not
-    ProtoReader bad(std::as_bytes(std::span(wrong, 1)));
+    base::ProtoReader bad(std::as_bytes(std::span(wrong, 1)));
     EXPECT_FALSE(bad.next());
     EXPECT_FALSE(bad.ok());
   }

@@ -1,4 +1,4 @@
-// The wire format of protocol buffers, as much as pprof needs: numbers, and lengths with bytes. A message is
+// The wire format of protocol buffers, as much as profiles and traces need: numbers, and lengths with bytes. A message is
 // a run of fields, each a key (number << 3 | kind) and its value. Specification: protobuf.dev, "Encoding".
 #pragma once
 
@@ -8,12 +8,15 @@
 #include <string_view>
 #include <vector>
 
-namespace profile {
+namespace base {
 
 class ProtoWriter {
 public:
   void number(uint32_t field, uint64_t value) {
-    if (!value) return; // what is not there is 0
+    if (value) number_or_zero(field, value); // what is not there is 0
+  }
+  // Where 0 is a value, and its absence another one.
+  void number_or_zero(uint32_t field, uint64_t value) {
     varint(uint64_t{field} << 3);
     varint(value);
   }
@@ -82,4 +85,4 @@ private:
   bool is_packed_ = false, is_wrong_ = false;
 };
 
-} // namespace profile
+} // namespace base

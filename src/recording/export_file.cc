@@ -1,0 +1,53 @@
+#include "recording/export_file.h"
+
+#include "base/output_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace recording {
+
+constexpr size_t buffer_size = 256 << 10;
+
+base::Error ExportFile::failure(int error) const { return base::errno_error("cannot write `" + path_ + "`", error); }
+
+base::Result<ExportFile> ExportFile::create(const std::string& path) {
+  ExportFile out(path);
+  struct stat now = {};
+  const bool is_special = ::stat(path.c_str(), &now) == 0 && !S_ISREG(now.st_mode);
+  if (!is_special) out.part_path_ = path + ".part";
+  out.file_ = base::Fd(::open((is_special ? path : out.part_path_).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (out.file_.valid()) return out;
+  const int error = errno;
+  out.part_path_.clear();
+  return out.failure(error);
+}
+
+ExportFile::~ExportFile() {
+  if (file_.valid() && !part_path_.empty()) ::unlink(part_path_.c_str());
+}
+
+base::Status ExportFile::flush() {
+  if (const int error = base::write_all(file_.get(), buffer_)) return failure(error);
+  buffer_.clear();
+  return {};
+}
+
+base::Status ExportFile::add(std::string_view bytes) {
+  buffer_ += bytes;
+  if (buffer_.size() < buffer_size) return {};
+  return flush();
+}
+
+base::Status ExportFile::finish() {
+  ACU_CHECK(flush());
+  // Some file systems report only here that there was no room.
+  if (::close(file_.release()) != 0) return failure(errno);
+  if (!part_path_.empty() && ::rename(part_path_.c_str(), path_.c_str()) != 0) return failure(errno);
+  return {};
+}
+
+} // namespace recording
