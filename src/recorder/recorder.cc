@@ -186,6 +186,7 @@ base::Result<int> Recorder::run() {
                                        .filters_itself = true,
                                        .follows_processes = true,
                                        .keeps_files = true,
+                                       .records_may_wait = true, // a trigger has its time
                                        .flight_bytes = options_.memory,
                                        .overwrites = overwrites},
                   [this](const type::Type& type, std::span<const std::byte> bytes) { take(type, bytes); });
