@@ -243,11 +243,11 @@ base::Result<std::vector<SliceRow>> read_slices(const Request& request) {
 } // namespace
 
 const Table cpu_samples = {.name = "cpu_samples", .doc = "Where CPUs are, sampled for some seconds.", .example = "select function, sum(cpu_time) from cpu_samples(2) group by 1 order by 2 desc limit 5",
-                           .columns = cpu_columns, .read = rows_of<read_cpu_samples>};
+                           .columns = cpu_columns, .read = rows_of<read_cpu_samples>, .measures = true};
 const Table offcpu = {.name = "offcpu", .doc = "Where threads wait, measured for some seconds.", .example = "select process, sum(time) from offcpu(1) group by 1 order by 2 desc limit 5",
-                      .columns = offcpu_columns, .read = rows_of<read_offcpu>};
+                      .columns = offcpu_columns, .read = rows_of<read_offcpu>, .measures = true};
 const Table syscalls = {.name = "syscalls", .doc = "System calls by process, counted for some seconds.", .example = "select call, sum(calls), sum(time) from syscalls(1) group by 1 order by 2 desc limit 5",
-                        .columns = call_columns, .read = rows_of<read_syscalls>};
+                        .columns = call_columns, .read = rows_of<read_syscalls>, .measures = true};
 const Table recording_samples = {.of = Of::recording, .name = "samples", .doc = "Its samples, by thread and stack.", .example = "select function, sum(weight) from samples group by 1 order by 2 desc limit 5",
                                  .columns = recorded_columns, .read = rows_of<read_recorded>};
 const Table recording_about = {.of = Of::recording, .name = "about", .doc = "How it was made, and what is missing in it.", .example = "select * from about", .columns = about_columns,

@@ -1,4 +1,4 @@
-// Sockets of this network namespace: TCP, UDP and Unix, as the kernel lists them (sock_diag(7)). Their processes are found by inode among the open files of
+// Sockets of a network namespace: TCP, UDP and Unix, as the kernel lists them (sock_diag(7)). Their processes are found by inode among the open files of
 // all processes, and only if the query reads them.
 #include "sql/proc.h"
 #include "sql/sock_diag.h"
@@ -11,12 +11,15 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
 #include <linux/tcp.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <sys/socket.h>
+#include <thread>
 #include <unordered_map>
 
 namespace sql {
@@ -77,6 +80,7 @@ constexpr Column columns[] = {
     column<&Socket::memory>("memory", "bytes", "Kernel memory of its buffers."),
     column<&Socket::cgroup_id>("cgroup_id", "", "Control group in which it was made; `cgroups` has its path."),
     column<&Socket::peer_inode>("peer_inode", "", "Unix: inode of the socket at the other end."),
+    argument("namespace_of", Type::integer, "", "A process ID: sockets of its network namespace, such as those of a container.", Role::optional_argument),
 };
 
 template<class T> T read_as(std::span<const std::byte> bytes) {
@@ -186,9 +190,28 @@ void find_processes(const Request& request, std::vector<Socket>& of) {
   }
 }
 
+base::Fd open_netlink() { return base::Fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)); }
+
+// In the network namespace of a process, which a thread of its own enters: a socket stays in the namespace in which it was made.
+base::Result<base::Fd> open_netlink_of(int64_t pid) {
+  const base::Fd space(::open(("/proc/" + std::to_string(pid) + "/ns/net").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!space.valid()) return base::errno_error("cannot open the network namespace of process " + std::to_string(pid), errno);
+  base::Fd out;
+  int error = 0;
+  std::thread([&] {
+    if (::setns(space.get(), CLONE_NEWNET) == 0) out = open_netlink();
+    error = errno;
+  }).join();
+  if (!out.valid()) return base::errno_error("cannot list sockets of process " + std::to_string(pid), error);
+  return out;
+}
+
 base::Result<std::vector<Socket>> read_sockets(const Request& request) {
-  const base::Fd netlink(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
+  base::Fd netlink = open_netlink();
   if (!netlink.valid()) return base::errno_error("cannot list sockets (sock_diag)", errno);
+  if (const auto pid = request.number("namespace_of")) {
+    ACU_TRY(netlink, open_netlink_of(*pid));
+  }
   std::vector<Socket> out;
   ACU_CHECK(read_internet_sockets(netlink, request, out));
   ACU_CHECK(read_unix_sockets(netlink, out));
@@ -198,7 +221,7 @@ base::Result<std::vector<Socket>> read_sockets(const Request& request) {
 
 } // namespace
 
-const Table sockets = {.name = "sockets", .doc = "TCP, UDP and Unix sockets of this network namespace.",
+const Table sockets = {.name = "sockets", .doc = "TCP, UDP and Unix sockets of a network namespace.",
                        .example = "select process, local_port, backlog, backlog_limit from sockets where state = 'listen' and protocol = 'tcp'", .columns = columns,
                        .read = rows_of<read_sockets>, .expected_rows = 5000};
 

@@ -143,6 +143,14 @@ struct Table {
   std::span<const Column> columns; // up to 64; arguments last
   base::Result<std::unique_ptr<Rows>> (*read)(const Request& request);
   uint32_t expected_rows = 1000; // for the query planner
+  bool measures = false;         // for a while, as its argument says
+
+  // Its rows without arguments are what there is now.
+  bool is_state() const {
+    for (const Column& c : columns)
+      if (c.role == Role::argument) return false;
+    return !measures;
+  }
 };
 
 template<class T> class RowsOf final : public Rows {

@@ -5,7 +5,6 @@
 #include "sql/subject.h"
 
 #include "base/fd.h"
-#include "base/print.h"
 #include "base/text.h"
 #include "heap/view.h"
 #include "session/run.h"
@@ -97,6 +96,7 @@ base::Status for_each_target(const Request& request, const std::function<base::S
   const std::vector<int> pids = processes_of(request, process);
   if (pids.empty()) return no_process(process);
   for (int pid : pids) {
+    if (request.is_stopped()) break;
     auto target = target::open_live(pid, {});
     if (!target.ok() && pids.size() == 1) return std::move(target.error());
     if (!target.ok()) request.note(target.error().message);
@@ -143,8 +143,6 @@ struct Block {
   std::optional<std::string> type;
 };
 
-constexpr uint64_t max_pause_ns = 10'000'000;
-
 base::Status read_blocks_of(const Request& request, target::Target& target, target::Stacks& stacks, std::vector<Block>& to) {
   constexpr std::string_view states[] = {"used", "freed", "cached", "own", "top"};
   heap::View view(target, stacks);
@@ -162,9 +160,8 @@ base::Status read_blocks_of(const Request& request, target::Target& target, targ
 base::Result<std::vector<Block>> read_blocks(const Request& request) {
   std::vector<Block> out;
   ACU_CHECK(for_each_target(request, [&](target::LiveTarget& target) -> base::Status {
-    target.want_writable();
-    ACU_CHECK(target.freeze(max_pause_ns));
-    request.note("process " + std::to_string(target.pid()) + " was stopped for " + base::print("%.2f", static_cast<double>(target.pause_ns()) / 1e6) + " ms");
+    target.read_writable();
+    request.note("process " + std::to_string(target.pid()) + " was not stopped: blocks that it allocated or freed meanwhile may be wrong (acu snap stops it)");
     target::Stacks stacks(target);
     return read_blocks_of(request, target, stacks, out);
   }));
@@ -184,7 +181,7 @@ constexpr Column block_columns[] = {
     column<&Block::state>("state", "", "used, freed, cached (freed, and kept by a thread), own (malloc's), or top (not given out yet)."),
     column<&Block::type>("type", "", "C++ class with virtual functions; NULL: not known."),
     column<&Block::is_mapped>("mapped", "", "1: it has a mapping of its own."),
-    argument("process", Type::text, "", "Process ID, or the name of processes; each is stopped while its memory is copied, for 10 ms at most."),
+    argument("process", Type::text, "", "Process ID, or the name of processes. They are not stopped."),
 };
 
 struct Symbol {

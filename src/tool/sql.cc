@@ -93,7 +93,7 @@ base::Result<sql::End> run(const Request& request, sql::Database& database, sess
   }
 }
 
-// All tables as they are now; without the arguments of those that need some, they have no rows to write.
+// The result, or without a query all tables as they are now.
 base::Result<sql::End> save(const Request& request, sql::Database& database) {
   sql::DatabaseSink sink;
   sql::End end = sql::End::complete;
@@ -102,7 +102,7 @@ base::Result<sql::End> save(const Request& request, sql::Database& database) {
     report_end(request, database, end);
   } else {
     for (const sql::Table* table : database.tables()) {
-      if (std::ranges::any_of(table->columns, &sql::Column::is_argument)) continue;
+      if (!table->is_state()) continue;
       sink.name_next(std::string(table->name));
       ACU_TRY(end, database.run("select * from " + std::string(table->name), request.duration_ns, sink));
       report_end(request, database, end);

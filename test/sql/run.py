@@ -37,7 +37,7 @@ def with_shop(test):
         if not SHOP or SHOP.poll() is not None:
             SHOP = subprocess.Popen(["/usr/bin/python3", os.path.join(ROOT, "docs", "cookbook", "shop.py")])
             PID = SHOP.pid
-        for _ in range(100):
+        for _ in range(600):
             if len(tasks()) == 4:
                 break
             time.sleep(0.1 * SLOWNESS)
@@ -455,11 +455,27 @@ def test_joins_while_processes_come_and_go(acu):
         load.wait()
 
 
+def test_sockets_of_another_network(acu):
+    program = "import socket, sys, time\ns = socket.socket(); s.bind(('0.0.0.0', 7272)); s.listen(3); print(1, flush=True); time.sleep(100)"
+    inside = subprocess.Popen(["unshare", "-n", sys.executable, "-c", program], stdout=subprocess.PIPE)
+    try:
+        need(inside.stdout.readline() == b"1\n", "unshare is refused")
+        query = "select pid, local_port, backlog_limit from sockets{} where protocol = 'tcp'"
+        need(rows(acu, query.format(f"({inside.pid})")) == [{"pid": inside.pid, "local_port": 7272, "backlog_limit": 3}], "its listener")
+        need(7272 not in [r["local_port"] for r in rows(acu, query.format(""))], "it is not of this network")
+        told = run(acu, "select count(*) from sockets(999999999)", status=1).stderr
+        need("cannot open the network namespace of process 999999999" in told, told)
+    finally:
+        inside.kill()
+        inside.wait()
+
+
 def test_database_for_other_tools(acu):
     path = os.path.join(TMP, "host.db")
     run(acu, "-o", path)
     with sqlite3.connect(path) as database:
         need(database.execute("select name from processes where pid = ?", (PID,)).fetchall() == [("python3",)], "the process is missing")
+        need(database.execute("select local_port from sockets where state = 'listen' and pid = ?", (PID,)).fetchall() == [(7070,)], "its socket is missing")
         need(database.execute("pragma integrity_check").fetchone() == ("ok",), "damaged")
     one = os.path.join(TMP, "one.db")
     run(acu, "-o", one, "select 1 as a, 'x' as b; select null as c")
