@@ -31,7 +31,7 @@ Operand Lowering::match_regex(const Call& c) {
     append({.op = Op::table, .dst = dst, .a = index, .index = table});
     return Operand::of(dst);
   };
-  store(place(), number(first), 8);
+  store(place(), emit(Op::blur, number(first)), 8); // an old verifier would take the first state for the only one
   Operand found = search(t.size, [&](Operand turn, const Place& result) {
     BlockId stop = new_block(), ended = new_block(), next = new_block();
     Operand column = look_up(columns, byte_of(t, turn, stop));

@@ -68,7 +68,12 @@ void Lowering::heap_up(const Heap& h) {
   search(std::bit_width(h.most), [&](Operand, const Place&) {
     const Place moving{Space::script, object(h.state), at_at};
     Operand child = load_word(moving, 8, false);
-    stop_unless_below(emit(Op::sub, child, number(1)), number(h.most - 1)); // the root stops, too
+    BlockId inside = new_block(), root = new_block();
+    branch(Cond::ne, child, number(0), inside, root);
+    start(root);
+    give_back(number(1));
+    start(inside);
+    stop_unless_below(child, number(h.most));
     Operand parent = emit(Op::lshr, emit(Op::sub, child, number(1)), number(1));
     stop_unless_below(parent, number(h.most));
     swap_if_smaller(h, child, parent);

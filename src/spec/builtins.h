@@ -95,7 +95,8 @@ inline constexpr Builtin builtins[] = {
             "process. If several have the name: `target.file.c::NAME`, `target.function::NAME`, `target.ns::NAME`."},
     {.name = "entry", .form = Form::call, .group = Group::context, .params = {req(Takes::any)}, .gives = Gives::special,
      .signature = "T entry(T value)",
-     .doc = "In a return probe: the value at the entry of the function. A probe at the entry records it, so it cannot "
+     .doc = "In a return probe of a user function, or at the exit of a system call (tracepoint:syscalls:sys_exit_NAME): the value at the "
+            "entry of the function or call. A probe at the entry records it, so it cannot "
             "contain variables of this block. Returns of calls that were entered before the probes were attached do not "
             "run the block."},
     {.name = "func", .form = Form::both, .group = Group::context, .gives = Gives::special,
@@ -358,7 +359,8 @@ inline constexpr Builtin builtins[] = {
      .needs = "Linux 5.19 to add up CPUs"},
 
     {.name = "clear", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .async = true,
-     .signature = "void clear(map m)", .doc = "Removes all keys.", .example = "begin { @a[1] = 1; clear(@a); }"},
+     .signature = "void clear(map m)",
+     .doc = "Removes all keys. `print(@m); clear(@m);` loses nothing that is counted between the two, if the script only adds to the map.", .example = "begin { @a[1] = 1; clear(@a); }"},
     {.name = "zero", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .async = true,
      .signature = "void zero(map m)", .doc = "Sets all values to zero.", .example = "begin { @a[1] = 1; zero(@a); }"},
 
