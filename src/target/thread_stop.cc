@@ -67,13 +67,33 @@ base::Error refusal(pid_t pid, int code) {
           why + "it is protected (setuid, or not dumpable), or this is a container without CAP_SYS_PTRACE"};
 }
 
+// A first thread that has ended stays until all others have; nobody can stop it, and a wait for it takes as long.
+static bool has_ended(pid_t pid, pid_t id) {
+  const auto text = base::read_file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(id) + "/stat");
+  if (!text.ok()) return true;
+  const size_t name_end = text->rfind(')');
+  return name_end == text->npos || text->size() < name_end + 3 || (*text)[name_end + 2] == 'Z' || (*text)[name_end + 2] == 'X';
+}
+
+// False: it has ended.
+static bool wait_for_stop(pid_t pid, pid_t id) {
+  for (;;) {
+    int status = 0;
+    const pid_t who = ::waitpid(id, &status, __WALL | (id == pid ? WNOHANG : 0));
+    if (who < 0 && errno == EINTR) continue;
+    if (who != 0) return who == id && WIFSTOPPED(status);
+    if (has_ended(pid, id)) return false;
+    ::usleep(20);
+  }
+}
+
 // Those that are not held yet; false: there were none.
 bool ThreadStop::seize_new(pid_t pid, int& error) {
   bool is_any = false;
   for (pid_t id : threads_of(pid)) {
     if (std::find(held_.begin(), held_.end(), id) != held_.end()) continue;
     if (::ptrace(PTRACE_SEIZE, id, nullptr, nullptr) != 0) {
-      if (errno != ESRCH) error = errno; // else it has just ended
+      if (errno != ESRCH && !has_ended(pid, id)) error = errno;
       continue;
     }
     held_.push_back(id);
@@ -92,9 +112,7 @@ base::Result<ThreadStop> ThreadStop::stop(pid_t pid) {
     if (error) return refusal(pid, error);
     if (!is_any) break;
     for (; stopped < out.held_.size(); stopped++) {
-      int status = 0;
-      pid_t id = out.held_[stopped];
-      if (::waitpid(id, &status, __WALL) == id && WIFSTOPPED(status)) continue;
+      if (wait_for_stop(pid, out.held_[stopped])) continue;
       out.held_.erase(out.held_.begin() + static_cast<ptrdiff_t>(stopped)); // it has ended
       stopped--;
     }

@@ -436,6 +436,27 @@ def gone_meanwhile(acu):
         need(done.returncode == 0 or (done.stderr.count("ERROR") == 1 and str(process.pid) in done.stderr), done.stderr)
 
 
+def ended_but_there(acu):
+    """A process that nobody has waited for yet, and one whose first thread has ended: an answer, or one sentence, and soon."""
+    zombie = subprocess.Popen(["true"])
+    while state_of(zombie.pid) != "Z":
+        time.sleep(0.01)
+    done = call(acu, "snap", "-p", zombie.pid)
+    need(done.returncode == 3 and str(zombie.pid) in done.stderr and "has ended" in done.stderr, f"{done.returncode} {done.stderr}")
+    zombie.wait()
+    headless = subprocess.Popen(["/usr/bin/python3", "-c", "import ctypes, threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()\n"
+                                 "ctypes.CDLL(None).pthread_exit(None)"])
+    try:
+        while state_of(headless.pid) != "Z":
+            time.sleep(0.01)
+        done = call(acu, "snap", "-p", headless.pid)
+        need(done.returncode in (0, 1, 3, 4) and (done.returncode == 0 or done.stderr.count("ERROR") == 1), f"{done.returncode} {done.stderr}")
+        need(state_of(headless.pid) == "Z" and open(f"/proc/{headless.pid}/status").read().count("TracerPid:\t0") == 1, "it is held")
+    finally:
+        headless.kill()
+        headless.wait()
+
+
 def another_debugger(acu):
     process = start(program(), "10", "wait")
     other = subprocess.Popen(["gdb", "-nx", "-q", "-p", str(process.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -526,7 +547,7 @@ def find(acu):
 TESTS = [
     leaks, find, summary_of_a_crash, summary_as_json, deep_stacks, as_gdb, oneshot, c_loop_and_maps, recursion, threads, frames, fault, reads_that_fail,
     what_cannot_be, cut_anywhere, summary_of_a_cut_core, not_allowed, damaged, other_machines, missing_binary, huge_and_sparse, live_and_dead, nobody_there,
-    another_debugger, as_eu_stack, lists, reads_that_may_fail, flame, cut_at_every_page, heap_of_a_process, gone_meanwhile,
+    another_debugger, ended_but_there, as_eu_stack, lists, reads_that_may_fail, flame, cut_at_every_page, heap_of_a_process, gone_meanwhile,
     given_by_callers, given_by_callers_in_scripts, given_by_callers_live, *floats.TESTS, *goroutines.TESTS, *heap_questions.TESTS, *static_tools.TESTS, *values.TESTS,
 ]
 
