@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <sys/stat.h>
 
 namespace recorder {
 
@@ -28,6 +29,13 @@ uint64_t number_of(std::span<const std::byte> bytes, const type::Type& type, uin
 std::string line_of(const std::string& path) {
   auto text = base::read_file(path);
   return text.ok() ? text->substr(0, text->find('\n')) : std::string();
+}
+
+// Numbers of threads in records are those that /proc has.
+bool is_in_initial_namespace() {
+  constexpr uint64_t initial = 0xeffffffc; // PROC_PID_INIT_INO of the kernel's include/linux/proc_ns.h
+  struct stat about = {};
+  return ::stat("/proc/self/ns/pid", &about) == 0 && about.st_ino == initial;
 }
 
 } // namespace
@@ -176,12 +184,14 @@ void FlightEvents::name_stacks() {
 
 // Of threads that have ended the name is known from their end, if that is in the memory.
 void FlightEvents::name_threads() {
+  const bool has_proc = is_in_initial_namespace();
+  const auto name_in = [&](const std::string& path) { return has_proc ? line_of(path) : std::string(); };
   for (auto& [ids, number] : threads_) {
     const std::string process = "/proc/" + std::to_string(ids >> 32), id = std::to_string(static_cast<uint32_t>(ids));
     const auto known = exit_names_.find(ids);
     const auto leader = exit_names_.find((ids >> 32) << 32 | ids >> 32);
-    const uint32_t process_name = text(leader != exit_names_.end() ? leader->second : line_of(process + "/comm"));
-    const uint32_t name = text(known != exit_names_.end() ? known->second : line_of(process + "/task/" + id + "/comm"));
+    const uint32_t process_name = text(leader != exit_names_.end() ? leader->second : name_in(process + "/comm"));
+    const uint32_t name = text(known != exit_names_.end() ? known->second : name_in(process + "/task/" + id + "/comm"));
     names_.threads[number].process = process_name;
     names_.threads[number].name = name;
   }

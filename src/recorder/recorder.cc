@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -139,7 +140,7 @@ void Recorder::write_file() {
     files_.add(path);
   } else {
     ::unlink((path + ".part").c_str());
-    std::string message = "acu record: " + status.error().message;
+    std::string message = "acu flight: " + status.error().message;
     size_t next = 0;
     while (!status.ok() && !(path = base::make_elsewhere(next, options_.output)).empty()) {
       status = write(path, events, what);
@@ -185,6 +186,7 @@ base::Result<int> Recorder::run() {
                                        .filters_itself = true,
                                        .follows_processes = true,
                                        .keeps_files = true,
+                                       .records_may_wait = true, // a trigger has its time
                                        .flight_bytes = options_.memory,
                                        .overwrites = overwrites},
                   [this](const type::Type& type, std::span<const std::byte> bytes) { take(type, bytes); });
@@ -195,7 +197,11 @@ base::Result<int> Recorder::run() {
   regular_.begin = [this] {
     if (!options_.quiet) output_->message("recording " + condition_.what + " in memory; SIGUSR2 writes it: kill -USR2 " + std::to_string(::getpid()) + "\n");
   };
-  regular_.tick = [this]() -> base::Result<bool> { return write_file(), true; };
+  regular_.tick = [this]() -> base::Result<bool> {
+    write_file();
+    ::malloc_trim(0); // a file takes several times its size to make, and the next one may be weeks away
+    return true;
+  };
   regular_.end = [this] { end(); };
 
   // Detached; what was triggered is written.

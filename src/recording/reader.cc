@@ -5,7 +5,6 @@
 #include "recording/chunks.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -41,9 +40,8 @@ constexpr std::string_view bad_reference = "it refers to something that is not t
 
 bool is_event_recording(std::string_view first_bytes) { return first_bytes.starts_with(magic); }
 
-base::Result<bool> is_event_recording_file(const std::string& path) {
+bool is_event_recording_file(const std::string& path) {
   const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) return base::errno_error(path, errno);
   char first[magic.size()];
   return ::pread(file.get(), first, sizeof first, 0) == sizeof first && is_event_recording({first, sizeof first});
 }

@@ -13,8 +13,8 @@
 namespace recording {
 
 bool is_event_recording(std::string_view first_bytes);
-// Of a regular file; others, such as pipes, are none. Failure: it cannot be opened.
-base::Result<bool> is_event_recording_file(const std::string& path);
+// Of a regular file; others, such as pipes, are none.
+bool is_event_recording_file(const std::string& path);
 
 // Which events are asked for.
 struct Part {

@@ -170,8 +170,7 @@ base::Result<profile::Profile> profile_of(const Reader& reader, const Part& part
 }
 
 base::Result<profile::Profile> read_profile(const std::string& path) {
-  ACU_TRY(const bool is_of_events, is_event_recording_file(path));
-  if (!is_of_events) return profile::read_profile(path);
+  if (!is_event_recording_file(path)) return profile::read_profile(path);
   ACU_TRY(const Reader reader, Reader::open(path));
   auto out = profile_of(reader, {});
   if (!out.ok()) return std::move(out.error()).with(path);

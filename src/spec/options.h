@@ -593,30 +593,33 @@ inline constexpr Option flame_options[] = {
     sampled_verbose,
     help_option};
 
+inline constexpr Option flight_option = {.id = OptionId::flight, .name = "flight", .doc = "Keep events in memory and write them when a trigger occurs: `acu help flight` has its options."};
+
 inline constexpr Option flight_options[] = {
-    {.id = OptionId::flight, .name = "flight",
-     .doc = "Keep events in memory, newer ones in place of older ones, and write them to FILE when a trigger occurs: a probe of --when, SIGUSR2, or a signal that ends "
-            "the command. See docs/recording.md."},
-    {.id = OptionId::streams, .name = "streams", .argument = "STREAMS",
-     .doc = "With --flight: what to record, of sched, syscalls, cpu, locks, faults (default sched,syscalls,cpu)."},
+    flight_option,
+    {.id = OptionId::streams, .name = "streams", .argument = "STREAMS", .doc = "What to record, of sched, syscalls, cpu, locks, faults (default sched,syscalls,cpu)."},
     {.id = OptionId::when, .name = "when", .argument = "PROBE", .several = true,
-     .doc = "With --flight: write a file when this probe occurs, with a condition: 'uretprobe:./server:handle /retval == 500/'."},
-    {.id = OptionId::before, .name = "before", .argument = "TIME", .doc = "With --flight: events of TIME before the trigger (default 30s), as far as the memory holds them."},
-    {.id = OptionId::after, .name = "after", .argument = "TIME", .doc = "With --flight: events of TIME after the trigger (default 1s)."},
-    {.id = OptionId::cool_down, .name = "cool-down", .argument = "TIME", .doc = "With --flight: after a file, only count triggers for TIME (default 10s)."},
-    {.id = OptionId::memory, .name = "memory", .argument = "SIZE", .doc = "With --flight: keep SIZE bytes of events, K, M or G, divided among the CPUs (default 64M)."},
-    {.id = OptionId::files, .name = "files", .argument = "N", .doc = "With --flight: keep at most N files, and remove the oldest (default 10)."},
-};
+     .doc = "Write a file when this probe occurs, with a condition: 'uretprobe:./server:handle /retval == 500/'."},
+    {.id = OptionId::before, .name = "before", .argument = "TIME", .doc = "Write events of TIME before the trigger (default 30s), as far as the memory holds them."},
+    {.id = OptionId::after, .name = "after", .argument = "TIME", .doc = "Write events of TIME after the trigger (default 1s)."},
+    {.id = OptionId::cool_down, .name = "cool-down", .argument = "TIME", .doc = "After a file, only count triggers for TIME (default 10s)."},
+    {.id = OptionId::memory, .name = "memory", .argument = "SIZE", .doc = "Keep SIZE bytes of events, K, M or G, divided among the CPUs (default 64M)."},
+    {.id = OptionId::files, .name = "files", .argument = "N", .doc = "Keep at most N files, and remove the oldest (default 10)."},
+    target_pid,
+    target_thread,
+    target_user,
+    target_cgroup,
+    target_container,
+    target_all,
+    target_acu,
+    target_expression,
+    sampled_duration,
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "The first file (default recording.acu); the next ones are recording.2.acu and so on."},
+    quiet_option,
+    help_option};
 
 inline constexpr Option record_options[] = {
-    flight_options[0],
-    flight_options[1],
-    flight_options[2],
-    flight_options[3],
-    flight_options[4],
-    flight_options[5],
-    flight_options[6],
-    flight_options[7],
+    flight_option,
     target_pid,
     target_thread,
     target_user,
@@ -984,10 +987,13 @@ inline constexpr Subcommand subcommands[] = {
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"
      "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},
     {"record", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
-     "Record stacks to a file, for `acu report` or another tool; kinds and probes as for `acu flame`.\n"
-     "With --flight: record the events before a trigger, from the last seconds in memory.", record_options,
+     "Record stacks to a file, for `acu report` or another tool; kinds and probes as for `acu flame`.", record_options,
      "acu record -a --duration 30s --split 1s\nacu record -o build.pb.gz -- make -j8\nacu record -F 999 -p 4711 -o "
-     "app.acu\nacu record --flight --when 'uretprobe:./server:handle /retval == 500/'"},
+     "app.acu"},
+    {"flight", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
+     "Record the events before a trigger: keep the newest in memory, and write them to a file when a probe of --when occurs, on SIGUSR2, or when a signal\n"
+     "ends the command. The same as `acu record --flight`.",
+     flight_options, "acu record --flight --when 'uretprobe:./server:handle /retval == 500/'\nacu flight -p 4711 --streams sched,locks --memory 256M"},
     {"top", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Show the top functions live, refreshed every second; kinds and probes as for `acu flame`.\n"
      "On a terminal: arrows select, Enter shows callers and callees, t threads, / searches, space pauses, s sorts, a accumulates\n"
@@ -995,7 +1001,7 @@ inline constexpr Subcommand subcommands[] = {
      top_options, "acu top\nacu top offcpu -p 4711\nacu top -n 3 -I 5s --top 10 -u postgres"},
     {"report", "FILE [options]",
      "Show what a recording contains: functions, callers and callees, processes, modules.\n"
-     "Reads acu's own files, pprof, perf script output and folded stacks.",
+     "Reads acu's own files, pprof, perf.data (with perf), perf script output and folded stacks.",
      report_options,
      "acu report recording.acu --from 41 --until 43\nacu report app.acu --function 'parse_*'\nperf script | acu report - "
      "-o flame.html"},

@@ -4,7 +4,6 @@
 #include "profile/interpreters.h"
 #include "profile/tables.h"
 #include "session/arguments.h"
-#include "tool/flight.h"
 #include "tool/sampled.h"
 #include "tool/tool.h"
 
@@ -56,8 +55,6 @@ int make(Words words, std::string_view subcommand, std::string_view default_outp
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return refuse(arguments.error().message);
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  if (arguments->has(OptionId::flight)) return record_flight(*arguments);
-  if (const session::Given* given = flight_option(*arguments)) return refuse("`--" + std::string(given->option->name) + "` requires `--flight`");
   auto request = read_request(*arguments, default_output);
   if (!request.ok()) return fail(request.error());
   bool waits = request->sampling.command.empty() && !request->sampling.duration_ns;
@@ -76,9 +73,16 @@ int make(Words words, std::string_view subcommand, std::string_view default_outp
   return complain_of_nothing(subcommand, recording->profile.about);
 }
 
+// `--flight` is among the options, which end at `--`.
+bool is_flight(Words words) {
+  for (std::string_view word : words)
+    if (word == "--" || word == "--flight") return word == "--flight";
+  return false;
+}
+
 } // namespace
 
 int flame(Words words) { return make(words, "flame", "flame.html"); }
-int record(Words words) { return make(words, "record", "recording.acu"); }
+int record(Words words) { return is_flight(words) ? flight(words) : make(words, "record", "recording.acu"); }
 
 } // namespace tool

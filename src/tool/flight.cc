@@ -1,11 +1,9 @@
-#include "tool/flight.h"
-
+// `acu flight`, which is `acu record --flight`.
 #include "base/text.h"
 #include "recorder/recorder.h"
+#include "session/arguments.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
-
-#include <algorithm>
 
 namespace tool {
 
@@ -14,21 +12,6 @@ using spec::OptionId;
 namespace {
 
 base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
-bool is_flight_option(OptionId id) {
-  return std::ranges::any_of(spec::flight_options, [&](const spec::Option& o) { return o.id == id; });
-}
-
-// What applies to samples alone would be ignored without a word.
-base::Status refuse_others(const session::Arguments& arguments) {
-  constexpr OptionId common[] = {OptionId::pid, OptionId::thread, OptionId::user, OptionId::cgroup, OptionId::container, OptionId::all,
-                                 OptionId::include_acu, OptionId::filter, OptionId::duration, OptionId::output, OptionId::quiet};
-  for (const session::Given& given : arguments.options)
-    if (!is_flight_option(given.id) && std::ranges::find(common, given.id) == std::end(common))
-      return usage("`--" + std::string(given.option->name) + "` cannot be combined with `--flight`");
-  if (arguments.words_before) return usage("`" + arguments.words[0] + "`: with `--flight`, `--streams` selects what is recorded; a command goes after `--`");
-  return {};
-}
 
 base::Result<uint64_t> read_bytes(std::string_view option, const std::string& text) {
   constexpr uint64_t least = 1 << 20, most = uint64_t{64} << 30;
@@ -45,7 +28,7 @@ base::Result<uint64_t> read_bytes(std::string_view option, const std::string& te
 
 base::Result<recorder::Options> read_request(const session::Arguments& arguments) {
   recorder::Options out;
-  ACU_CHECK(refuse_others(arguments));
+  if (arguments.words_before) return usage("`" + arguments.words[0] + "`: `--streams` selects what is recorded; a command goes after `--`");
   ACU_TRY(out.filter, read_target_filter(arguments));
   out.command = arguments.behind;
   const std::string* streams = arguments.value(OptionId::streams);
@@ -74,16 +57,15 @@ base::Result<recorder::Options> read_request(const session::Arguments& arguments
 
 } // namespace
 
-int record_flight(const session::Arguments& arguments) {
-  auto request = read_request(arguments);
+int flight(Words words) {
+  const spec::Subcommand& self = *spec::find_subcommand("flight");
+  auto arguments = session::parse_arguments(self, words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  auto request = read_request(*arguments);
   if (!request.ok()) return fail(request.error());
   auto status = recorder::record_flight(*request);
   return status.ok() ? *status : fail(status.error());
-}
-
-const session::Given* flight_option(const session::Arguments& arguments) {
-  const auto at = std::ranges::find_if(arguments.options, [](const session::Given& given) { return is_flight_option(given.id); });
-  return at == arguments.options.end() ? nullptr : &*at;
 }
 
 } // namespace tool

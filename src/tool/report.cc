@@ -72,8 +72,7 @@ static base::Result<int> show(const session::Arguments& arguments) {
                            : "only one recording can be read at a time, not also `" + arguments.words[1] + "`"};
   ACU_TRY(const profile::TimeRange range, read_range(arguments));
   const std::string file = arguments.words[0] == "-" ? "/dev/stdin" : arguments.words[0];
-  ACU_TRY(const bool is_of_events, recording::is_event_recording_file(file));
-  if (is_of_events) return show_events(file, arguments);
+  if (recording::is_event_recording_file(file)) return show_events(file, arguments);
   const profile::Format* format = nullptr;
   if (const std::string* output = arguments.value(OptionId::output)) {
     if (recording::export_of_file(*output) && !profile::format_of_file(*output).ok())

@@ -21,6 +21,7 @@ int sym(Words words);
 int modules(Words words);
 int flame(Words words);
 int record(Words words);
+int flight(Words words);
 int top(Words words);
 int report(Words words);
 int diff(Words words);
@@ -41,7 +42,7 @@ struct Command {
   int (*run)(Words);
 };
 constexpr Command commands[] = {
-    {"run", run},   {"list", list},     {"bpftrace", bpftrace}, {"sym", sym},   {"modules", modules}, {"flame", flame}, {"record", record},
+    {"run", run},   {"list", list},     {"bpftrace", bpftrace}, {"sym", sym},   {"modules", modules}, {"flame", flame}, {"record", record}, {"flight", flight},
     {"top", top},   {"report", report}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"why", why}, {"graph", graph},
     {"stat", stat}, {"core", core},     {"snap", snap}, {"tools", tools},     {"info", info},   {"help", help},
 };
