@@ -5,6 +5,7 @@
 #include "base/output_file.h"
 #include "base/text.h"
 #include "profile/completeness.h"
+#include "profile/perf_data.h"
 
 #include <array>
 
@@ -76,6 +77,10 @@ base::Result<const Format*> format_of_name(std::string_view name) {
 base::Result<Profile> read_profile(const std::string& path) {
   ACU_TRY(std::string bytes, base::read_file(path));
   if (bytes.empty()) return base::Error{base::Failure::runtime, path + ": it is empty"};
+  if (is_perf_data(bytes)) {
+    ACU_TRY(bytes, perf_script_of(path));
+    if (bytes.empty()) return base::Error{base::Failure::runtime, path + ": it has no samples"};
+  }
   for (const Format& f : table) {
     if (!f.is_this(bytes)) continue;
     auto profile = f.read(bytes);
@@ -86,7 +91,7 @@ base::Result<Profile> read_profile(const std::string& path) {
   }
   return base::Error{
       base::Failure::runtime,
-      path + ": not a recording; acu reads its own recordings (also from its .html and .svg files), pprof, speedscope, perf script output, and folded stacks"};
+      path + ": not a recording; acu reads its own recordings (also from its .html and .svg files), pprof, speedscope, perf.data, perf script output, and folded stacks"};
 }
 
 } // namespace profile

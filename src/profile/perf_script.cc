@@ -28,6 +28,7 @@ struct Header {
   std::string_view thread;
   uint32_t pid = 0, tid = 0;
   uint64_t period = 1;
+  std::string_view rest; // of the line, behind the event
 };
 
 bool all_digits(std::string_view text) {
@@ -67,7 +68,16 @@ bool parse_header(std::string_view line, Header& out) {
   const char* end = words[at - 1].data() + words[at - 1].size();
   out.thread = std::string_view(words[0].data(), static_cast<size_t>(end - words[0].data()));
   out.period = time + 1 < words.size() && all_digits(words[time + 1]) ? base::parse_integer(words[time + 1]).value_or(1) : 1;
+  size_t event = time + 1;
+  while (event < words.size() && !words[event].ends_with(':')) event++;
+  out.rest = event < words.size() ? base::trim(line.substr(static_cast<size_t>(words[event].data() + words[event].size() - line.data()))) : std::string_view();
   return true;
+}
+
+// Without call stacks, perf puts the only frame behind the header: "ADDRESS NAME (FILE)". Values of tracepoints are there, too.
+bool is_frame(std::string_view text) {
+  const size_t blank = text.find(' ');
+  return blank != text.npos && text.find_first_not_of("0123456789abcdef") == blank && text.ends_with(')');
 }
 
 // A thread may be called `#1`.
@@ -209,9 +219,10 @@ base::Result<Profile> read_perf_script(std::string_view bytes) {
   size_t number = 0;
   for (std::string_view line : base::split(bytes, '\n')) {
     number++;
+    Header whole;
     if (base::trim(line).empty()) {
       parser.finish();
-    } else if (line[0] == '\t' || (parser.has_sample && line[0] == ' ')) {
+    } else if (line[0] == '\t' || (parser.has_sample && line[0] == ' ' && (!parse_header(line, whole) || whole.rest.empty()))) {
       if (parser.has_sample) parser.frames.push_back(parse_frame(parser.p, line));
     } else if (!is_comment(line)) {
       parser.finish();
@@ -220,6 +231,7 @@ base::Result<Profile> read_perf_script(std::string_view bytes) {
                                                        " is not perf script output: `" +
                                                        std::string(line.substr(0, 80)) + "`"};
       parser.has_sample = true;
+      if (is_frame(parser.header.rest)) parser.frames.push_back(parse_frame(parser.p, parser.header.rest));
     }
   }
   parser.finish();

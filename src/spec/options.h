@@ -1037,7 +1037,7 @@ inline constexpr Subcommand subcommands[] = {
      top_options, "acu top\nacu top offcpu -p 4711\nacu top -n 3 -I 5s --top 10 -u postgres"},
     {"report", "FILE [options]",
      "Show what a recording contains: functions, callers and callees, processes, modules.\n"
-     "Reads acu's own files, pprof, perf script output and folded stacks.",
+     "Reads acu's own files, pprof, perf.data (with perf), perf script output and folded stacks.",
      report_options,
      "acu report recording.acu --from 41 --until 43\nacu report app.acu --function 'parse_*'\nperf script | acu report - "
      "-o flame.html"},

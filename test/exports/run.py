@@ -165,6 +165,18 @@ def test_a_range_of_time(acu):
     need(whole and sorted(e[:2] for e in whole) == sorted(e[:2] for e in part), f"{len(part)} events instead of {len(whole)}")
 
 
+def test_perf_data_is_read(acu):
+    """As many samples as perf itself prints."""
+    needs("perf", "linux-perf")
+    data = os.path.join(TMP, "perf data")
+    subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "200", "-o", data, "--", "timeout", "1", "sh", "-c", "while :; do :; done"], capture_output=True)
+    printed = subprocess.run(["perf", "script", "-F", "pid", "-i", data], capture_output=True, text=True).stdout.split()
+    if not printed:
+        raise Skipped("perf record takes no samples here")
+    found = json.loads(subprocess.run([acu, "report", data, "--json"], stdout=subprocess.PIPE, text=True, check=True).stdout)
+    need(found["samples"] == len(printed), f"{found['samples']} samples instead of {len(printed)}")
+
+
 def test_stacks_are_no_events(acu):
     folded = os.path.join(TMP, "x.folded")
     open(folded, "w").write("main;f 7\n")

@@ -1,6 +1,7 @@
 // The text of perf script, in the forms that perf(1) prints: other fields, deleted files, names of threads with anything in them.
 #include "profile/formats.h"
 #include "profiles.h"
+#include "scratch.h"
 
 #include <gtest/gtest.h>
 
@@ -88,6 +89,15 @@ TEST(PerfScript, SamplesWithoutStacks) {
   EXPECT_EQ(read("app 1/1 [000] 1.0: 1 cycles:\napp 1/1 [000] 1.1: 1 cycles:\n\t 1 f (/a)\n\n"), "app = 1\napp > f user in /a = 1\n");
 }
 
+// perf record without -g: a line each, padded.
+TEST(PerfScript, SamplesOfOneLine) {
+  EXPECT_EQ(read("              sh  17  1.0:    5000 cpu-clock:      7f27811350ce f+0xbe (/a b)\n"
+                 "              sh  17  1.1:    5000 cpu-clock:      556ee29c1ec4 g (/c)\n"
+                 "a name of 16 cha  18  1.2:    5000 cpu-clock:      556ee29c1ec4 g (/c)\n"
+                 "              sh  17  1.3:   sched:sched_switch: prev_comm=sh prev_pid=17 (x)\n"),
+            "a name of 16 cha > g user in /c = 1\nsh = 1\nsh > f user in /a b = 1\nsh > g user in /c = 1\n");
+}
+
 TEST(PerfScript, OthersCountOneEach) {
   EXPECT_EQ(read("app 1/1 [000] 1.0:     250000 cpu-clock:\n\t 1 f (/a)\n\napp 1/1 [000] 1.2:     250000 cpu-clock:\n\t 1 f (/a)\n\n"), "app > f user in /a = 2\n");
 }
@@ -118,6 +128,16 @@ TEST(PerfScript, ItIsKnownByItsFirstLines) {
   EXPECT_FALSE(is_perf_script("app;main 5\n"));
   EXPECT_FALSE(is_perf_script("app 1/1 [000] 1.0: 1 cycles:\nbut then something else\n"));
   EXPECT_FALSE(is_perf_script(""));
+}
+
+// With or without perf: the message names it.
+TEST(PerfData, ADamagedFileIsRefused) {
+  Scratch scratch;
+  scratch.write("perf.data", "PERFILE2 and nothing else");
+  auto p = read_profile(scratch.path("perf.data"));
+  ASSERT_FALSE(p.ok());
+  EXPECT_NE(p.error().message.find("perf.data: "), std::string::npos) << p.error().message;
+  EXPECT_NE(p.error().message.find("hint: perf script"), std::string::npos) << p.error().message;
 }
 
 } // namespace
