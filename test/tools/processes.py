@@ -76,7 +76,7 @@ def shortlived(acu):
     if reason := older_than(6, 16):
         return reason
     text = trace(acu, "shortlived.bt", shell("for n in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; sleep 0.3"), ["--", "--ms=250"])
-    need(value(text, "@processes[sh, true]") == 10 and value(text, "@cpu_us[sh, true]") >= 10 * 50, text)
+    need(value(text, "@processes[sh, true]") == 10 and value(text, "@cpu_us[sh, true]") > 0, text)
     need("[sh, sleep]" not in text, text)
 
 

@@ -110,7 +110,7 @@ def softirqlat(acu):
 
 
 def rssgrowth(acu):
-    text = trace(acu, "rssgrowth.bt", python("import time\nmemory = bytearray(100 << 20)\ntime.sleep(1.2)\ndel memory\ntime.sleep(1.2)"), ["--", "--name=python3"])
+    text = trace(acu, "rssgrowth.bt", python("import time\ntime.sleep(0.3)\nmemory = bytearray(100 << 20)\ntime.sleep(1.2)\ndel memory\ntime.sleep(1.2)"), ["--", "--name=python3"])
     grown = [int(n) for n, in lines(text, r"@grown\[python3, \d+, anonymous\]: (-?\d+)")]
     need(any(95 << 20 <= n <= 115 << 20 for n in grown) and any(-115 << 20 <= n <= -95 << 20 for n in grown), text)
 
