@@ -1,5 +1,5 @@
 // Functions of libm that linked libraries name: the mathematics of SQLite and CLIPS, for queries and rules that use them. acu itself needs none, and to search and map
-// one more library takes a twentieth of a start. So these stand in for it, and load it when one is called.
+// one more library takes a tenth of a start. So these stand in for it, and load it when one is called.
 #include <cfenv>
 #include <dlfcn.h>
 #include <limits>
