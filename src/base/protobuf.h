@@ -2,6 +2,7 @@
 // a run of fields, each a key (number << 3 | kind) and its value. Specification: protobuf.dev, "Encoding".
 #pragma once
 
+#include "base/leb128.h"
 #include "base/reader.h"
 
 #include <string>
@@ -17,27 +18,22 @@ public:
   }
   // Where 0 is a value, and its absence another one.
   void number_or_zero(uint32_t field, uint64_t value) {
-    varint(uint64_t{field} << 3);
-    varint(value);
+    put(out_, uint64_t{field} << 3);
+    put(out_, value);
   }
   void bytes(uint32_t field, std::string_view value) {
-    varint(uint64_t{field} << 3 | 2);
-    varint(value.size());
-    out_ += value;
+    put(out_, uint64_t{field} << 3 | 2);
+    put(out_, value);
   }
   // Many numbers in one field.
   void packed(uint32_t field, const std::vector<uint64_t>& values) {
     ProtoWriter inner;
-    for (uint64_t v : values) inner.varint(v);
+    for (uint64_t v : values) put(inner.out_, v);
     bytes(field, inner.out_);
   }
   const std::string& text() const { return out_; }
 
 private:
-  void varint(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) out_ += static_cast<char>(value | 0x80);
-    out_ += static_cast<char>(value);
-  }
   std::string out_;
 };
 

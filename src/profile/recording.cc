@@ -11,6 +11,7 @@
 //     build ids, which older ones neither have nor look for: count, each module's text, digits
 //
 // A text is its length and its bytes. All numbers are LEB128, unsigned; but the size, which is little-endian.
+#include "base/leb128.h"
 #include "base/reader.h"
 #include "profile/formats.h"
 #include "profile/kinds_in_files.h"
@@ -27,15 +28,7 @@ constexpr std::string_view magic = "ACUPROF"; // and the form, a digit
 constexpr char plain_form = '1', unspanned_form = '2', sliced_form = '3';
 constexpr uint64_t most_bytes = uint64_t{1} << 30;
 
-void put(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
-}
-
-void put(std::string& out, std::string_view text) {
-  put(out, text.size());
-  out += text;
-}
+using base::put;
 
 // Calls `text` and `number` for each member.
 template<class About, class Text, class Number> void visit_about(About& a, Text text, Number number) {

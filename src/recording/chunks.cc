@@ -24,16 +24,6 @@ bool is_zero(base::ByteSpan bytes) {
 
 } // namespace
 
-void put(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
-  out += static_cast<char>(value);
-}
-
-void put(std::string& out, std::string_view text) {
-  put(out, text.size());
-  out += text;
-}
-
 std::string pack(Chunk chunk, std::string_view body) {
   // Higher levels gain a tenth at three times the time: columns are already small.
   constexpr int level = 1;

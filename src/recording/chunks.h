@@ -1,6 +1,7 @@
 // Chunks, of which a recording consists: a header, and a body that is packed. docs/recording.md describes the bytes.
 #pragma once
 
+#include "base/leb128.h"
 #include "base/reader.h"
 #include "base/result.h"
 #include "recording/events.h"
@@ -40,9 +41,7 @@ Found header_at(base::ByteSpan file, uint64_t offset, Chunk& to);
 // Failure: the checksum differs, or the body cannot be unpacked.
 base::Result<std::string> unpack(base::ByteSpan file, uint64_t offset, const Chunk& chunk);
 
-// Numbers of 7 bits a byte.
-void put(std::string& out, uint64_t value);
-void put(std::string& out, std::string_view text);
+using base::put; // of numbers and texts in bodies
 
 // Where a chunk is.
 struct Place {
