@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace symbol {
@@ -134,6 +135,10 @@ bool SourceName::matches(std::string_view demangled) const {
   }
   if (has_glob_) return base::glob_match(wanted_, parts.name);
   return wanted_ == parts.name || (!has_arguments_ && wanted_ == without_arguments(parts.name));
+}
+
+bool has_call_of(const std::vector<Frame>& frames, const SourceName& name) {
+  return std::ranges::any_of(frames, [&](const Frame& f) { return !spec::is_note(f.kind) && name.matches(f.name); });
 }
 
 } // namespace symbol

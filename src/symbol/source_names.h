@@ -1,8 +1,11 @@
 // Whether a name that somebody wrote means a function by its demangled name.
 #pragma once
 
+#include "symbol/frame.h"
+
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace symbol {
 
@@ -21,6 +24,9 @@ private:
   bool has_parameters_ = false, has_arguments_ = false, has_glob_ = false;
   std::string word_; // which the mangled name contains; empty: any
 };
+
+// Whether the stack is in a call of that function.
+bool has_call_of(const std::vector<Frame>& frames, const SourceName& name);
 
 // The parts of a demangled name: "int ns::f<int>(int) const" is {"ns::f<int>", "(int) const"}.
 struct SourceParts {

@@ -77,10 +77,6 @@ uint32_t GraphMaker::thread_of(const waits::Thread& thread) {
   return at->second;
 }
 
-bool GraphMaker::is_asked(const std::vector<symbol::Frame>& frames) const {
-  return !asked_ || std::ranges::any_of(frames, [&](const symbol::Frame& f) { return !spec::is_note(f.kind) && asked_->matches(f.name); });
-}
-
 // The innermost functions that are the program's own; without any, the innermost one.
 void GraphMaker::place(Activity& activity, const StackId& user) {
   const std::vector<symbol::Frame>& frames = stacks_.frames(user);
@@ -90,7 +86,7 @@ void GraphMaker::place(Activity& activity, const StackId& user) {
   for (const symbol::Frame* f : profile::program_frames(frames))
     if (!profile::is_of_library(*f) && ++own <= most_functions) activity.where.push_back(shortened(std::string(f->name)));
   activity.is_whole = own <= most_functions;
-  activity.is_asked = is_asked(frames);
+  activity.is_asked = !asked_ || symbol::has_call_of(frames, *asked_);
   if (!own && !activity.stack.empty()) activity.where.push_back(activity.stack.front());
 }
 

@@ -52,7 +52,6 @@ private:
   uint32_t activity_of(uint32_t group, const StackId& user);
   uint32_t keep(Activity activity, const StackId& user = {});
   void place(Activity& activity, const StackId& user);
-  bool is_asked(const std::vector<symbol::Frame>& frames) const;
   void add_segments();
   void mix();
 

@@ -25,10 +25,6 @@ private:
   void configure(session::BuiltinScript& script) const override { script.set_places("ticks", "profile:hz:" + std::to_string(ticks_a_second)); }
   void arrange(session::Measurement& measurement) override;
 
-  bool is_asked(const std::vector<symbol::Frame>& frames) const {
-    return subject_.function.empty() || std::ranges::any_of(frames, [&](const symbol::Frame& f) { return asked_.matches(f.name); });
-  }
-
   symbol::SourceName asked_; // whose calls are
   FlamePicture flame_;
 };
@@ -48,7 +44,7 @@ base::Result<std::vector<Fact>> ProfileInstrument::end(uint64_t) {
     examples.push_back(frames.empty() ? user : kernel);
     const std::vector<symbol::Frame>& above = stacks().frames(user);
     frames.insert(frames.end(), above.begin(), above.end());
-    if (!is_asked(frames)) continue;
+    if (!subject_.function.empty() && !symbol::has_call_of(frames, asked_)) continue;
     hot.add(frames, examples.size() - 1, row.sum());
     flame_.add(frames, row.sum());
   }

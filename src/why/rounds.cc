@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fcntl.h>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -60,7 +61,7 @@ public:
   base::Result<Answer> find();
 
 private:
-  std::vector<Task> first_round() const;
+  std::vector<Task> first_round();
   std::vector<Task> next_round(const std::vector<Need>& needs);
   std::string problem_of(const InstrumentKind* kind, int pid) const;
   void take(std::vector<Task>& tasks, uint64_t interval_ns);
@@ -78,7 +79,7 @@ private:
   std::set<std::pair<std::string, int>> asked_; // measurements that were taken, or cannot be
   uint64_t began_ns_ = base::clock_ns();
   double calls_ready_ = 0;   // the part of the calls' time in which they run or wait for a CPU
-  bool were_called_ = false; // and whether there were any
+  std::optional<bool> were_called_; // and whether there were any; none: that was not measured
 };
 
 constexpr uint64_t round_ns = 3'000'000'000;
@@ -97,12 +98,17 @@ void add_to(std::vector<Task>& tasks, const std::string& measurement, const std:
   task->reasons.push_back(reason);
 }
 
-std::vector<Task> Rounds::first_round() const {
+std::vector<Task> Rounds::first_round() {
   std::vector<Task> out;
   // First, as they say how the calls spend their time.
   if (!question_.function.empty())
     for (const MeasurementName& m : measurement_names)
-      if (m.knows_calls && find_instrument(m.name)) add_to(out, std::string(m.name), "", question_.pid);
+      if (const InstrumentKind* kind = find_instrument(m.name); m.knows_calls && kind) {
+        if (std::string problem = problem_of(kind, question_.pid); !problem.empty())
+          answer_.taken.push_back({.measurement = std::string(m.name), .pid = question_.pid, .why = {}, .problem = std::move(problem)});
+        else
+          add_to(out, std::string(m.name), "", question_.pid);
+      }
   for (const InstrumentKind& kind : instrument_kinds())
     for (std::string_view name : base::split(kind.measurements, ' '))
       if (kind.is_first) add_to(out, std::string(name), "", kind.needs_pid ? question_.pid : -1);
@@ -177,7 +183,7 @@ void Rounds::relate_to_calls(Fact& fact) {
   const auto number = [&](std::string_view name) { return std::get<double>(*slot(name)); };
   if (fact.kind->name == "process-time") {
     calls_ready_ = number("running") + number("runnable");
-    were_called_ |= calls_ready_ + number("waiting") > 0;
+    were_called_ = calls_ready_ + number("waiting") > 0;
   }
   if (fact.kind->name == "process" && std::get<int64_t>(*slot("pid")) == question_.pid) *slot("busiest") = calls_ready_;
 }
@@ -209,8 +215,8 @@ base::Result<Answer> Rounds::find() {
   Conclusions conclusions;
   for (std::vector<Task> tasks = first_round(); !tasks.empty();) {
     take(tasks, std::min(round_ns, std::max(least_round_ns, left_ns() / 3)));
-    if (!question_.function.empty() && !were_called_) {
-      answer_.notes.push_back("no thread was seen in a call of " + base::quoted(question_.function) + "; `acu flame -p " + std::to_string(question_.pid) + "` shows which functions run");
+    if (!question_.function.empty() && !were_called_.value_or(false)) {
+      answer_.notes.push_back(!were_called_ ? "how the calls of " + base::quoted(question_.function) + " spend their time could not be measured" : "no thread was seen in a call of " + base::quoted(question_.function) + "; `acu flame -p " + std::to_string(question_.pid) + "` shows which functions run");
       break;
     }
     conclusions = inference_.run();

@@ -430,6 +430,9 @@ def test_why_calls_of_a_function_are_slow(acu):
             need(first["verdict"] in ("confirmed", "likely") and first["share"] > 0.5, json.dumps(first, indent=1))
         wait = only(json.loads(f"[{acu_why(acu, '--measure', 'run-queues', '-p', str(pid), 'check_row').strip().replace(chr(10), ',')}]"), "process-time")
         need(wait["waiting"] < 0.05 and wait["running"] + wait["runnable"] > 0.9, f"it only computes: {wait}")
+        answer = json.loads(acu_why(acu, "slow", "-p", str(pid), "--max-cost", "0.5", "check_row"))
+        need(answer["result"] == "nothing found" and "could not be measured" in answer["notes"][0], json.dumps(answer, indent=1))
+        need("above --max-cost" in json.dumps(answer["measurements"]), json.dumps(answer["measurements"], indent=1))
         answer = json.loads(acu_why(acu, "slow", "-p", str(pid), "no_such_function"))
         need(answer["result"] == "nothing found" and "no thread was seen in a call of `no_such_function`" in answer["notes"][0], json.dumps(answer, indent=1))
 
