@@ -1,8 +1,12 @@
 #include "proc/text.h"
 
+#include "base/fd.h"
 #include "base/text.h"
 
+#include <cerrno>
 #include <charconv>
+#include <fcntl.h>
+#include <utility>
 
 namespace proc {
 
@@ -28,9 +32,24 @@ std::optional<uint64_t> decimal(std::string_view word) {
   return error == std::errc() && end == word.data() + word.size() ? std::optional(out) : std::nullopt;
 }
 
+static thread_local ReadFailures* failures = nullptr;
+
+ReadFailures::ReadFailures() : outer_(std::exchange(failures, this)) {}
+ReadFailures::~ReadFailures() { failures = outer_; }
+
+void ReadFailures::add(int error) {
+  if (!failures || error == ENOENT || error == ESRCH || error == ENOTDIR) return; // it has ended
+  failures->count_++;
+  failures->error_ = error;
+}
+
 std::string text_of(const std::string& path) {
-  base::Result<std::string> text = base::read_file(path);
-  return text.ok() ? std::move(*text) : std::string();
+  const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.valid()) {
+    if (base::Result<std::string> text = base::read_up_to(file, UINT64_MAX, path); text.ok()) return std::move(*text);
+  }
+  ReadFailures::add(errno);
+  return {};
 }
 
 uint64_t number_in(const std::string& path) {

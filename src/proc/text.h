@@ -40,6 +40,22 @@ std::optional<PressureTotals> read_pressure(std::string_view text);
 std::vector<std::string_view> words_of(std::string_view line);
 // A decimal number; nothing else may follow.
 std::optional<uint64_t> decimal(std::string_view word);
+// What this thread could not read while this is there, although it was no process that had ended: too many open files, no memory, no permission.
+class ReadFailures {
+public:
+  ReadFailures();
+  ~ReadFailures();
+  ReadFailures(const ReadFailures&) = delete;
+  uint64_t count() const { return count_; }
+  int error() const { return error_; } // of the last one, an errno
+  static void add(int error);
+
+private:
+  ReadFailures* outer_;
+  uint64_t count_ = 0;
+  int error_ = 0;
+};
+
 // A file as text; empty: it cannot be read.
 std::string text_of(const std::string& path);
 // A file with one number; 0: it cannot be read, or has another text ("max").

@@ -37,6 +37,9 @@ void Output::release() {
   if (!held_.empty()) out(std::exchange(held_, {}));
 }
 
+static int lost = 0;
+int lost_results() { return lost; }
+
 void Output::flush() {
   if (buffer_.empty()) return;
   const bool had_room = !file_ || file_->problem().empty();
@@ -46,11 +49,12 @@ void Output::flush() {
   if (code == EPIPE)
     broken_ = true;
   else if (code)
-    failure_ = code;
+    failure_ = lost = code;
 }
 
 base::Status Output::finish() {
   flush();
+  lost = 0;
   if (failure_) return base::errno_error("cannot write results", failure_);
   if (!file_) return {};
   file_->finish();

@@ -59,6 +59,9 @@ private:
   std::string held_;
 };
 
+// Why results of this process did not get out, where finish() has not said so: an errno, or 0. For the exit status.
+int lost_results();
+
 using base::write_all;
 
 } // namespace session

@@ -1,5 +1,8 @@
 #include "sql/module.h"
 
+#include "base/counted.h"
+#include "proc/text.h"
+
 #include <cmath>
 #include <cstring>
 
@@ -208,7 +211,11 @@ constexpr sqlite3_module module = {
 base::Result<Snapshot*> Snapshots::take(const Table& table, std::vector<Value> given) {
   const auto [at, is_new] = taken.try_emplace({&table, given});
   if (is_new) {
-    auto rows = table.read(Request(table, used[&table], std::move(given), notes, limit, subject));
+    const proc::ReadFailures unread;
+    const Request request(table, used[&table], std::move(given), notes, limit, subject);
+    auto rows = table.read(request);
+    if (unread.count())
+      request.note(std::string(table.name) + ": " + base::counted(unread.count(), "file") + " of the kernel could not be read, so that rows or values are missing (" + std::strerror(unread.error()) + ")");
     if (!rows.ok()) return taken.erase(at), std::move(rows.error());
     at->second.rows = std::move(*rows);
   }

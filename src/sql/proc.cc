@@ -12,7 +12,10 @@ namespace sql {
 std::vector<int> numbers_in(const std::string& folder) {
   std::vector<int> out;
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
-  if (!dir) return out;
+  if (!dir) {
+    proc::ReadFailures::add(errno);
+    return out;
+  }
   while (const dirent* entry = ::readdir(dir.get()))
     if (const auto number = proc::decimal(entry->d_name)) out.push_back(static_cast<int>(*number));
   std::ranges::sort(out);

@@ -8,7 +8,9 @@
 #include "tool/scripts.h"
 #include "tool/tool.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fcntl.h>
 #include <new>
 #include <sys/stat.h>
@@ -16,7 +18,11 @@
 
 namespace tool {
 
-void say(std::string_view text) { base::write_all(STDOUT_FILENO, text); }
+static int lost_output = 0; // an errno: not all of it could be written
+
+void say(std::string_view text) {
+  if (const int error = base::write_all(STDOUT_FILENO, text)) lost_output = error;
+}
 void complain(std::string_view text) { base::write_all(STDERR_FILENO, text); }
 
 int refuse(std::string_view message) {
@@ -96,7 +102,12 @@ int main(int argc, char** argv) {
   std::set_new_handler(out_of_memory);
   fill_standard_descriptors();
   const tool::Words words(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0));
-  const int status = tool::run_as(argc > 0 ? argv[0] : "acu", words);
+  int status = tool::run_as(argc > 0 ? argv[0] : "acu", words);
   std::fflush(nullptr);
+  // Whoever closes a pipe has read enough.
+  if (const int error = tool::lost_output ? tool::lost_output : session::lost_results(); error && error != EPIPE) {
+    tool::complain("ERROR: cannot write to standard output: " + std::string(std::strerror(error)) + "\n");
+    if (!status) status = static_cast<int>(base::Failure::runtime);
+  }
   ::_exit(status);
 }
