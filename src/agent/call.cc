@@ -11,6 +11,7 @@
 #include <csignal>
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -222,5 +223,15 @@ void Call::advance(uint64_t now_ns) {
 }
 
 Finished Call::take() { return std::move(result_); }
+
+base::Result<Finished> run_to_end(const Plan& plan) {
+  ACU_TRY(Call call, Call::start(plan));
+  while (!call.has_ended()) {
+    pollfd waited[] = {{call.output(), POLLIN, 0}, {call.messages(), POLLIN, 0}};
+    ::poll(waited, 2, call.output() < 0 && call.messages() < 0 ? 2 : 50);
+    call.advance(base::clock_ns());
+  }
+  return call.take();
+}
 
 } // namespace agent

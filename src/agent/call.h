@@ -67,4 +67,7 @@ private:
   bool has_ended_ = false, is_stopped_early_ = false;
 };
 
+// Starts it and waits.
+base::Result<Finished> run_to_end(const Plan& plan);
+
 } // namespace agent
