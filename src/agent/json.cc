@@ -8,8 +8,6 @@
 #include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
 
 #include <cmath>
 
@@ -92,12 +90,14 @@ base::Result<Value> check_value(const Parameter& p, const rapidjson::Value& give
 } // namespace
 
 base::Status parse_json(std::string_view text, rapidjson::Document& to) {
+  if (const size_t zero = text.find('\0'); zero != text.npos) return usage(base::print("not JSON at byte %zu: a zero byte", zero)); // RapidJSON ends there
   to.Parse<how>(text.data(), text.size());
   if (!to.HasParseError()) return {};
   return usage(base::print("not JSON at byte %zu: %s", to.GetErrorOffset(), rapidjson::GetParseError_En(to.GetParseError())));
 }
 
 bool is_json(std::string_view text) {
+  if (text.find('\0') != text.npos) return false;
   rapidjson::MemoryStream stream(text.data(), text.size());
   rapidjson::BaseReaderHandler<> nothing;
   rapidjson::Reader reader;

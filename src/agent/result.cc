@@ -98,7 +98,7 @@ Answer answer(const Verb& verb, const Plan& plan, const Finished& finished) {
     text = shown(tree_text(finished.output, plan.unit, plan.rows, plan.min_percent));
   } else if (plan.form == Form::value && !finished.truncated && is_json(whole)) {
     object.raw("data", whole);
-  } else if (plan.form == Form::lines && read_rows(finished, rows, lost)) {
+  } else if (plan.form != Form::text && read_rows(finished, rows, lost)) {
     object.raw("rows", "[" + rows + "]");
   } else {
     text = shown(finished.output);

@@ -44,9 +44,11 @@ public:
   }
   base::Status make() {
     const char* where = ::getenv("TMPDIR");
-    path_ = std::string(where && *where ? where : "/tmp") + "/acu-XXXXXX";
+    const std::string parent = where && *where ? where : "/tmp";
+    path_ = parent + "/acu-XXXXXX";
     if (::mkdtemp(path_.data())) return {};
-    return base::errno_error("cannot make a folder in " + std::exchange(path_, {}).substr(0, path_.rfind('/')), errno);
+    path_.clear();
+    return base::errno_error("cannot make a folder in `" + parent + "`", errno);
   }
   std::string file() const { return path_ + "/stacks.folded"; }
 

@@ -51,10 +51,14 @@ public:
 
   base::Status open() {
     const char* where = ::getenv("TMPDIR");
-    folder_ = std::string(where && *where ? where : "/tmp") + "/acu-learn-XXXXXX";
-    if (!::mkdtemp(folder_.data())) return base::errno_error("cannot make a folder in " + std::exchange(folder_, {}), errno);
+    const std::string parent = where && *where ? where : "/tmp";
+    folder_ = parent + "/acu-learn-XXXXXX";
+    if (!::mkdtemp(folder_.data())) {
+      folder_.clear();
+      return base::errno_error("cannot make a folder in `" + parent + "`", errno);
+    }
     std::error_code failed;
-    executable_ = fs::read_symlink("/proc/self/exe", failed);
+    executable_ = fs::read_symlink("/proc/self/exe", failed).string();
     if (!failed) fs::create_directory(folder_ + "/bin", failed);
     if (!failed) fs::create_symlink(executable_, folder_ + "/bin/acu", failed);
     if (failed) return base::errno_error("cannot prepare " + folder_, failed.value());

@@ -7,6 +7,7 @@
 #include "tool/tool.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -21,7 +22,10 @@ bool read_line(std::string_view prompt, std::string& line) {
   char* text = nullptr;
   size_t room = 0;
   ssize_t size = -1;
-  while ((size = ::getline(&text, &room, stdin)) < 0 && errno == EINTR && !std::feof(stdin)) std::clearerr(stdin);
+  while ((size = ::getline(&text, &room, stdin)) < 0 && errno == EINTR && !std::feof(stdin)) {
+    std::clearerr(stdin);
+    say("\n`quit` ends the tutorial\n" + std::string(prompt));
+  }
   if (size >= 0) line.assign(text, static_cast<size_t>(size));
   std::free(text);
   if (size < 0) say("\n");
@@ -55,6 +59,9 @@ int learn(Words words) {
     if (!number.ok()) return refuse("`" + arguments->words[0] + "`: a lesson is a number from 1 to " + std::to_string(::learn::lessons().size()) + " (`acu learn --list`)");
     first = *number;
   }
+  struct sigaction interrupted = {}; // Ctrl-C ends commands, not the tutorial
+  interrupted.sa_handler = [](int) {};
+  ::sigaction(SIGINT, &interrupted, nullptr);
   if (::geteuid() != 0) complain("WARNING: not root: most lessons trace processes and need it (`sudo acu learn`)\n");
   const auto seed = static_cast<unsigned>(std::time(nullptr)) ^ static_cast<unsigned>(::getpid()) * 31;
   auto played = ::learn::play({.write = say, .read = read_line}, first - 1, seed);
