@@ -78,7 +78,7 @@ private:
   void take_client(int listening);
   void take_message(const std::shared_ptr<Client>& client, const std::string& text);
   void take_request(const std::shared_ptr<Client>& client, Request request, const std::shared_ptr<Batch>& batch);
-  void cancel(const std::shared_ptr<Client>& client, const Request& request);
+  std::string cancel(const std::shared_ptr<Client>& client, const Request& request);
   void start_waiting();
   void start(const std::shared_ptr<Client>& client, Waiting waiting);
   void advance();
@@ -200,7 +200,8 @@ bool Server::is_known(const Client& client, const std::string& id) const {
   return std::any_of(client.waiting.begin(), client.waiting.end(), [&](const Waiting& w) { return w.request.id == id; });
 }
 
-void Server::cancel(const std::shared_ptr<Client>& client, const Request& request) {
+// The answer to the cancellation itself; of a notification, nothing.
+std::string Server::cancel(const std::shared_ptr<Client>& client, const Request& request) {
   bool was_known = false;
   for (Running& r : running_)
     if (r.client == client && r.request.id == request.target) r.call.cancel(base::clock_ns()), was_known = true;
@@ -213,14 +214,14 @@ void Server::cancel(const std::shared_ptr<Client>& client, const Request& reques
     was_known = true;
     break;
   }
-  if (!request.id.empty()) client->send(result_message(request.id, was_known ? "{\"cancelled\": true}" : "{\"cancelled\": false}"));
+  return request.id.empty() ? "" : result_message(request.id, was_known ? "{\"cancelled\": true}" : "{\"cancelled\": false}");
 }
 
 void Server::take_request(const std::shared_ptr<Client>& client, Request request, const std::shared_ptr<Batch>& batch) {
   switch (request.kind) {
   case Request::Kind::none: return give(*client, batch, "");
   case Request::Kind::reply: return give(*client, batch, request.reply);
-  case Request::Kind::cancel: return cancel(client, request), give(*client, batch, "");
+  case Request::Kind::cancel: return give(*client, batch, cancel(client, request));
   case Request::Kind::call: break;
   }
   if (is_known(*client, request.id)) return give(*client, batch, error_message(request.id, ErrorCode::invalid_request, "a request with this ID is being answered"));

@@ -58,9 +58,10 @@ public:
       return base::errno_error("cannot make a folder in `" + parent + "`", errno);
     }
     std::error_code failed;
-    executable_ = fs::read_symlink("/proc/self/exe", failed).string();
+    const fs::path own = fs::read_symlink("/proc/self/exe", failed);
+    executable_ = folder_ + "/bin/acu"; // a path without blanks, for probes
     if (!failed) fs::create_directory(folder_ + "/bin", failed);
-    if (!failed) fs::create_symlink(executable_, folder_ + "/bin/acu", failed);
+    if (!failed) fs::create_symlink(own, executable_, failed);
     if (failed) return base::errno_error("cannot prepare " + folder_, failed.value());
     const char* path = ::getenv("PATH");
     ::setenv("PATH", (folder_ + "/bin:" + (path ? path : "/usr/bin:/bin")).c_str(), 1);
@@ -77,7 +78,7 @@ public:
       ::setpgid(0, 0); // Ctrl-C is for the commands
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::chdir(folder_.c_str()) != 0) ::_exit(1);
-      ::execl("/proc/self/exe", "shop", "learn", "--", name.c_str(), digits.c_str(), nullptr);
+      ::execl("/proc/self/exe", "acu", "learn", "--", name.c_str(), digits.c_str(), nullptr);
       ::_exit(127);
     }
     ::setenv("PID", std::to_string(program_).c_str(), 1);

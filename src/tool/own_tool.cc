@@ -36,6 +36,8 @@ struct Subject {
 
 base::Result<Subject> read_file_subject(const std::string& path) {
   Subject out;
+  std::error_code failed;
+  if (fs::exists(path, failed) && !fs::is_regular_file(path, failed)) return usage(path + ": no regular file");
   ACU_TRY(out.text, base::read_file(path));
   auto header = read_header(out.text);
   if (!header.ok()) return usage(path + ": " + header.error().message);
