@@ -70,7 +70,6 @@ def start(terminal, *words):
 def play(terminal, number, wrong_first=False):
     """Runs the command of a lesson, reads the answer, and types it."""
     terminal.wait(rf"Lesson {number} of {LESSONS}:.*^learn> *\Z", f"lesson {number}")
-    terminal.tmux("clear-history")
     if wrong_first:
         terminal.type("shop_sleep")
         terminal.wait(r"That is not it.*^learn> *\Z", "word on a wrong answer")
@@ -80,7 +79,6 @@ def play(terminal, number, wrong_first=False):
     need(found, f"lesson {number}: no answer ({ANSWERS[number - 1]}) in:\n{printed}")
     terminal.type(found.group(1))
     terminal.wait(r"^learn> \S*\nRight\.", f"word on the right answer {found.group(1)} of lesson {number}; printed:\n{printed}\n", 10)
-    terminal.tmux("send-keys", "-R")
 
 
 def all_lessons(_):
@@ -90,6 +88,7 @@ def all_lessons(_):
             t.wait(rf"Lesson {number} of {LESSONS}:.*^learn> *\Z", f"lesson {number}")
             play(t, number, wrong_first=number == 1)
         t.wait(r"12 of 12 lessons solved", "end")
+        t.wait(r"^\$ *\Z", "end of acu")
     need([name for name in os.listdir(TMP) if name.startswith("acu-learn-")] == [], "the folder of the lessons is left")
 
 

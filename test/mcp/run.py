@@ -230,7 +230,7 @@ def limits(acu):
         with process("dd", "if=/dev/zero", "of=/dev/null", "bs=1"):
             out = client.data("run_script", script="rawtracepoint:sys_enter { @[nsecs % 1000000, kstack] = count(); }", duration=60, max_cost=0.5)
         need(out["outcome"] == "cost limit" and out["cost"]["wall_ms"] < 30000 * SLOWNESS, str(out)[:500])
-        out = client.data("sql", query="with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n", time_limit=1)
+        out = client.call("sql", query="with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n", time_limit=1)["structuredContent"]
         need(out["outcome"] == "time limit" or "stopped after" in " ".join(out["notes"]), str(out))
         need(children_of(client.process.pid) == [], "children are left")
     with Mcp(acu, "--max-duration", "1s", "--max-cost", "3", "--verbs", "host,run_script") as client:
