@@ -110,7 +110,7 @@ base::Status remove(const std::string& name) {
   return {};
 }
 
-constexpr std::string_view skeleton = R"(#!/usr/bin/env -S acu run
+constexpr std::string_view skeleton = R"bt(#!/usr/bin/env -S acu run
 // NAME: reads that take long, with a histogram of all of them. (Replace this sentence, and what follows.)
 //
 //   acu run NAME.bt
@@ -137,7 +137,7 @@ tracepoint:syscalls:sys_exit_read /@start[tid]/ {
 }
 
 end { clear(@start); }
-)";
+)bt";
 
 base::Status make_new(const std::string& name) {
   if (!is_tool_name(name)) return usage("`" + name + "`: the name of a tool has letters, digits, - and _");
