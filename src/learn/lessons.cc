@@ -31,7 +31,7 @@ constexpr Lesson table[] = {
      .hint = "The second argument of openat() is the path; ENOENT means that there is no such file.",
      .program = "missing", .answer = [](unsigned number) { return "shop-" + plain_number(number) + ".conf"; }},
     {.title = "Ready-made tools: acu execsnoop",
-     .about = "acu brings 200 tools; `acu tools` lists them, `acu NAME --help` explains one. The shop starts another program again and again, which top does not show: it ends at once. execsnoop shows "
+     .about = "acu brings tools for common questions; `acu tools` lists them, `acu NAME --help` explains one. The shop starts another program again and again, which top does not show: it ends at once. execsnoop shows "
               "programs as they start. -c ends a tool when a command ends; Ctrl-C does so, too.",
      .command = "acu execsnoop -c 'sleep 2' | grep -e ARGS -e ticket | head -5",
      .question = "Which number is in the arguments of the program that the shop starts (--ticket=…)?",
@@ -52,9 +52,9 @@ constexpr Lesson table[] = {
      .program = "prices", .answer = plain_number},
     {.title = "Waiting instead of working: acu top offcpu",
      .about = "This shop uses no CPU, and yet deliveries are late. Time off the CPU has stacks, too: `offcpu` shows where threads wait. (`acu flame offcpu` draws it.)",
-     .command = "acu top offcpu -p $PID -n 1 -I 2s --sort total | head -14",
+     .command = "acu top offcpu -p $PID -n 1 -I 2s | head -8",
      .question = "In which function shop_wait_for_… does it wait longest?",
-     .hint = "Compare the totals of the functions shop_wait_for_bank, shop_wait_for_printer and shop_wait_for_truck.",
+     .hint = "The table is sorted by self: waiting counts for the function of the program that asked for it.",
      .program = "waits", .answer = one_of<waits>},
     {.title = "The one slow call in many: acu slow",
      .about = "Most customers are served within a millisecond, but one in twenty waits for 40 ms. An average hides that. `acu slow` reports only slow calls of a function, with what happened meanwhile.",

@@ -118,12 +118,12 @@ def words_of_the_prompt(_):
 
 
 def outside_of_terminals(_):
-    done = subprocess.run([sys.argv[1], "learn"], input="", capture_output=True, text=True, timeout=patient(30), cwd=TMP)
+    done = subprocess.run([os.path.abspath(sys.argv[1]), "learn"], input="", capture_output=True, text=True, timeout=patient(30), cwd=TMP)
     need(done.returncode == 0 and "0 of 0 lessons solved" in done.stdout, str(done))
-    done = subprocess.run([sys.argv[1], "learn", "--list"], capture_output=True, text=True)
+    done = subprocess.run([os.path.abspath(sys.argv[1]), "learn", "--list"], capture_output=True, text=True)
     need(len(done.stdout.splitlines()) == LESSONS, done.stdout)
     for word in ("0", "13", "x"):
-        done = subprocess.run([sys.argv[1], "learn", word], capture_output=True, text=True)
+        done = subprocess.run([os.path.abspath(sys.argv[1]), "learn", word], capture_output=True, text=True)
         need(done.returncode == 2 and "from 1 to 12" in done.stderr, str(done))
 
 

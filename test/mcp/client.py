@@ -69,13 +69,13 @@ class Mcp(Lines):
             self.hello = self.request("initialize", {"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}})["result"]
             self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
-    def call(self, name, timeout=120, **arguments):
+    def call(self, name, /, timeout=120, **arguments):
         """The result of a tool."""
         answer = self.request("tools/call", {"name": name, "arguments": arguments}, timeout)
         need("result" in answer, f"{name}: {answer}")
         return answer["result"]
 
-    def data(self, name, timeout=120, **arguments):
+    def data(self, name, /, timeout=120, **arguments):
         """What a call that succeeds gives."""
         result = self.call(name, timeout, **arguments)
         need(not result["isError"], f"{name} {arguments}: {json.dumps(result)[:800]}")

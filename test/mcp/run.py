@@ -158,9 +158,10 @@ def every_verb(acu):
         maps = [r["data"]["@calls"] for r in got["run_script"]["rows"] if r["type"] == "map"]
         need(len(maps) == 1 and maps[0] > 0, str(got["run_script"]))
         need("spin" in got["flame"]["text"] and "%" in got["flame"]["text"], got["flame"]["text"])
-        need(len(got["slow"]["rows"]) == 2, str(got["slow"])[:500])
+        calls = [row for row in got["slow"]["rows"] if row["type"] == "slow"]
+        need(len(calls) == 2 and all(row["duration_ns"] >= 20_000_000 for row in calls), str(got["slow"])[:500])
         need(got["why"]["data"]["result"] in ("found", "nothing found"), str(got["why"])[:500])
-        need("threads" in got["snap"]["data"], str(got["snap"])[:300])
+        need("stacks" in got["snap"]["data"], str(got["snap"])[:300])
         need(got["sql"]["rows"] == [{"pid": busy, "name": "python3"}], str(got["sql"]))
         need(got["tool"]["rows"], str(got["tool"]))
         need("execsnoop" in client.data("tool")["text"], "the list of tools")
