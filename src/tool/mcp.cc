@@ -9,10 +9,6 @@
 #include <cstdlib>
 #include <unistd.h>
 
-#ifndef ACU_VERSION
-#define ACU_VERSION "unknown"
-#endif
-
 namespace tool {
 
 namespace {
@@ -36,7 +32,7 @@ base::Status read_verbs(const std::string& list, agent::Settings& to) {
 
 base::Result<agent::ServerOptions> read_server(const session::Arguments& arguments) {
   agent::ServerOptions out;
-  out.version = ACU_VERSION;
+  out.version = version_number();
   out.settings.find_tool = [](const std::string& name) -> std::optional<bool> {
     const Script* script = find_script(name);
     return script ? std::optional(script->is_stopped) : std::nullopt;

@@ -1,5 +1,6 @@
 // `acu tool add|remove|new|test`: tools that users write.
 #include "agent/call.h"
+#include "base/counted.h"
 #include "base/fd.h"
 #include "base/output_file.h"
 #include "base/text.h"
@@ -204,7 +205,7 @@ base::Status test(const std::string& what, double seconds) {
     return base::Error{base::Failure::runtime, what + ": header and output differ:" + text};
   }
   const auto lines = std::count(done.output.begin(), done.output.end(), '\n') - 1; // without the mark
-  say(subject.header.name + ": ok, " + std::to_string(std::max<int64_t>(lines, 0)) + " lines" + (subject.header.columns.empty() ? "" : " with the columns of its header") + "\n");
+  say(subject.header.name + ": ok, " + base::counted(static_cast<uint64_t>(std::max<int64_t>(lines, 0)), "line") + (subject.header.columns.empty() ? "" : " with the columns of its header") + "\n");
   return {};
 }
 

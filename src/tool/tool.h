@@ -61,6 +61,8 @@ int snap(Words words, const session::ReadyTool& tool);
 void say(std::string_view text);
 void complain(std::string_view text);
 int version();
+// Of the release, without the build.
+std::string_view version_number();
 // Prints a mistake in the command line; returns its exit status.
 int refuse(std::string_view message);
 // Prints why something failed; returns the exit status for it.

@@ -68,7 +68,7 @@ def skeleton(_):
     done = run("tool", "new", "slow-reads")
     need("acu tool test ./slow-reads.bt" in done.stdout, done.stdout)
     out = run("tool", "test", "--duration", "1s", "./slow-reads.bt").stdout
-    need(re.match(r"slow-reads: ok, \d+ lines with the columns of its header\n", out), out)
+    need(re.match(r"slow-reads: ok, \d+ lines? with the columns of its header\n", out), out)
     need("File exists" in run("tool", "new", "slow-reads", status=1).stderr, "an existing file")
     need("already" in run("tool", "new", "execsnoop", status=2).stderr and "already" in run("tool", "new", "flame", status=2).stderr, "names that are taken")
     need("letters" in run("tool", "new", "a/b", status=2).stderr, "a name that is none")
