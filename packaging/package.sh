@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 strip_to() { # FROM TO DEBUG
   objcopy --only-keep-debug "$1" "$out/$3"
   install -D -m 755 "$1" "$2"
-  objcopy --strip-all --add-gnu-debuglink="$out/$3" "$2"
+  objcopy --strip-all --wildcard --keep-symbol='shop_*' --add-gnu-debuglink="$out/$3" "$2"
 }
 
 # What both have, below a folder such as usr.

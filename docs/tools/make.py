@@ -139,7 +139,8 @@ def write_list(acu):
     rows = subprocess.run([acu, "tools"], capture_output=True, text=True, check=True).stdout
     out = ("# Tools\n\nEach tool is a script built into the executable: `acu NAME` runs it, `acu NAME --help` explains it, `acu tools` lists them all.\n"
            "Each page has an example from a real load and explains how to read it. Parameters of a tool follow `--`; options of `acu run`, such\n"
-           "as `-p PID`, `-c CMD`, `-f json` or `-o FILE`, come before it. `make.py` regenerates the examples.\n")
+           "as `-p PID`, `-c CMD`, `-f json` or `-o FILE`, come before it. `make.py` regenerates the examples.\n\n"
+           "`acu NAME --explain` lists the columns, units and maps of a tool. You can [write and add tools of your own](../own-tools.md).\n")
     for line in rows.split("\n"):
         found = re.match(r"  (\S+) +(.*)", line)
         if found:

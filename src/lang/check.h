@@ -23,6 +23,7 @@ struct CheckOptions {
   std::vector<std::string> positional;                    // $1 …
   std::vector<std::pair<std::string, std::string>> named; // `-- --name=value`
   bool unsafe = false;
+  bool read_only = false; // builtins that write files or messages are errors (`--read-only`)
   bool accepts_old_scripts = false; // what bpftrace took before 0.22: variables without blocks, places that are missing among others
   bool needs_events = false; // a script without any of its probes is an error, even with `missing_probes = ignore`
   bool has_cpid = false;

@@ -14,6 +14,7 @@ const Builtin* Checker::builtin_named(std::string_view name, Range where, bool c
   if (row->unsafe && !options_.unsafe)
     return error(tag::unsafe, where, word() + " changes the system it runs on", "allow it with --unsafe"),
            nullptr;
+  if (row->writes && options_.read_only) return error(tag::writes, where, word() + " writes, which --read-only refuses", "print the values instead"), nullptr;
   if (!called && row->form == Form::call)
     return error(tag::wrong_argument_count, where, word() + " is a function",
                  "call it: " + std::string(row->signature)),

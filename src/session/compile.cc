@@ -40,6 +40,7 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   lang::CheckOptions check = {.positional = options.positional,
                               .named = options.named,
                               .unsafe = options.unsafe,
+                              .read_only = options.read_only,
                               .accepts_old_scripts = options.accepts_old_scripts,
                               .needs_events = options.needs_events,
                               .has_cpid = options.has_command,

@@ -25,7 +25,7 @@ struct CompileOptions {
   std::vector<std::pair<std::string, std::string>> named;
   std::vector<std::string> include_dirs, include_files; // -I, --include
   lang::Parts parts = {};
-  bool unsafe = false;
+  bool unsafe = false, read_only = false;                 // as lang::CheckOptions has them
   bool accepts_old_scripts = false, needs_events = false; // as lang::CheckOptions has them
   bool test = false, bench = false; // --test, --bench
   std::function<bool(const probe::Event&)> wants_probe; // as lang::CheckOptions has it

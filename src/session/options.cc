@@ -44,6 +44,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
     break;
   case OptionId::faults: to.report_faults = true; break;
   case OptionId::unsafe: to.unsafe = true; break;
+  case OptionId::read_only: to.read_only = true; break;
   case OptionId::no_warnings: to.warnings = false; break;
   case OptionId::include_dir: to.include_dirs.push_back(value); break;
   case OptionId::include_file: to.include_files.push_back(value); break;
@@ -145,6 +146,8 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::follow:
   case OptionId::save:
   case OptionId::input:
+  case OptionId::audit:
+  case OptionId::verbs:
   case OptionId::tables:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }

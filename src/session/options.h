@@ -49,6 +49,7 @@ struct Options {
   bool quiet = false;
   bool verbose = false;
   bool unsafe = false;
+  bool read_only = false; // as lang::CheckOptions has it
   bool warnings = true;
   bool report_faults = false; // -k
   bool counts_failed_reads = true; // and tells how many there were

@@ -150,6 +150,7 @@ base::Status Session::parse_and_check() {
   compiling.include_files = options.include_files;
   compiling.parts.parameters = options.parameters;
   compiling.unsafe = options.unsafe;
+  compiling.read_only = options.read_only;
   compiling.accepts_old_scripts = options.as_bpftrace;
   compiling.needs_events = !options.tool.name.empty();
   compiling.test = options.test;

@@ -62,6 +62,7 @@ struct Builtin {
   Gives gives = Gives::nothing;
   bool async = false; // its effect happens outside the probe, in order
   bool unsafe = false;
+  bool writes = false; // to a file, or where others read it
   uint16_t ability = 0; // bits of Ability: what each event of its block must have
   Subject subject = Subject::any;
   std::string_view signature;
@@ -413,7 +414,7 @@ inline constexpr Builtin builtins[] = {
      .signature = "void warnf(string format, ...)", .doc = "Prints a message as a warning with its source location, to stderr.",
      .example = "begin { warnf(\"running as %s\", username); }"},
     {.name = "debugf", .form = Form::call, .group = Group::output,
-     .params = {req(Takes::literal_string), opt(Takes::rest)}, .async = true,
+     .params = {req(Takes::literal_string), opt(Takes::rest)}, .async = true, .writes = true,
      .signature = "void debugf(string format, ...)",
      .doc = "Writes a message to the kernel's trace (/sys/kernel/tracing/trace_pipe), among those of the kernel's own tracers.",
      .example = "begin { debugf(\"%d CPUs\", ncpus); }"},
@@ -422,7 +423,7 @@ inline constexpr Builtin builtins[] = {
      .signature = "void print(value | map [, top [, div]])", .doc = "Prints a value or a whole map.",
      .example = "begin { print((1, \"a\")); }"},
     {.name = "flame", .form = Form::call, .group = Group::output,
-     .params = {req(Takes::map), req(Takes::literal_string), opt(Takes::literal_string)}, .async = true,
+     .params = {req(Takes::map), req(Takes::literal_string), opt(Takes::literal_string)}, .async = true, .writes = true,
      .signature = "void flame(map m, string title [, string unit])",
      .doc = "Writes a map whose keys have stacks and whose values are numbers (or count, sum, avg, stats) to a file as a "
             "flame graph: \"Bytes read\" to bytes-read.html. Other parts of the keys separate stacks as processes do. "
@@ -511,7 +512,7 @@ inline constexpr Builtin builtins[] = {
      .example = "begin { print(macaddr((uint8[6])0x554433221100)); }"},
     {.name = "skboutput", .form = Form::call, .group = Group::network,
      .params = {req(Takes::literal_string), req(Takes::any), req(Takes::integer), req(Takes::integer)},
-     .gives = Gives::u32, .async = true,
+     .gives = Gives::u32, .async = true, .writes = true,
      .ability = vouches, .signature = "uint32 skboutput(string path, struct sk_buff *skb, uint64 length, uint64 offset)",
      .doc = "Appends `length` bytes of a packet, after its first `offset` bytes, to a capture file of raw IP (pcap). "
             "Returns 0 or a negative error.",

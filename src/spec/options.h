@@ -112,6 +112,9 @@ enum class OptionId : uint8_t {
   files,
   input,
   tables,
+  audit,
+  verbs,
+  read_only,
   help,
   version,
 };
@@ -242,6 +245,10 @@ inline constexpr Option debuginfo_option = {
     .name = "debuginfo",
     .argument = "DIR",
     .doc = "Search DIR for separate debug files before the usual locations; DIR may be a debug file itself. May be repeated."};
+inline constexpr Option read_only_option = {
+    .id = OptionId::read_only,
+    .name = "read-only",
+    .doc = "Refuse scripts that write files or messages: flame(), skboutput(), debugf(). For scripts of others, as in `acu mcp`."};
 inline constexpr Option help_option = {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this help."};
 
 inline constexpr Option lang_option = {
@@ -299,6 +306,7 @@ inline constexpr Option run_options[] = {
      .doc = "Report where in the script memory reads failed, and which map elements that were read do not exist."},
     {.id = OptionId::unsafe, .name = "unsafe", .doc = "Allow calls that can change the system, such as system(), and return probes that terminate a program when an exception "
             "passes through them."},
+    read_only_option,
     no_warnings_option,
     include_dir_option,
     include_file_option,
@@ -923,6 +931,7 @@ inline constexpr Option core_options[] = {
     snapshot_frames,
     snapshot_async,
     snapshot_verbose,
+    read_only_option,
     no_warnings_option,
     include_dir_option,
     include_file_option,
@@ -951,6 +960,7 @@ inline constexpr Option snap_options[] = {
     snapshot_frames,
     snapshot_async,
     snapshot_verbose,
+    read_only_option,
     no_warnings_option,
     include_dir_option,
     include_file_option,
@@ -987,6 +997,27 @@ inline constexpr Option sql_options[] = {
 };
 
 inline constexpr Option tools_options[] = {help_option};
+
+inline constexpr Option tool_options[] = {
+    {.id = OptionId::duration, .name = "duration", .argument = "TIME", .doc = "With `test`: run the example for TIME (default 3s)."},
+    help_option};
+
+inline constexpr Option audit_option = {
+    .id = OptionId::audit, .name = "audit", .argument = "FILE", .doc = "Append a line of JSON for each call to FILE instead of standard error: time, client, verb, arguments, outcome."};
+inline constexpr Option verbs_option = {
+    .id = OptionId::verbs, .name = "verbs", .argument = "VERBS", .several = true, .doc = "Offer only these verbs: host,sql,why. The others are unknown to clients."};
+inline constexpr Option server_cost_option = {
+    .id = OptionId::max_cost, .name = "max-cost", .argument = "PERCENT", .doc = "Highest `max_cost` that a call may ask for, in percent of a CPU (default 50)."};
+inline constexpr Option server_duration_option = {
+    .id = OptionId::duration, .name = "max-duration", .argument = "TIME", .doc = "Longest `duration` that a call may ask for (default 5m)."};
+inline constexpr Option list_verbs_option = {.id = OptionId::list, .letter = 'l', .name = "list", .doc = "Print the verbs, their arguments and results as Markdown, and exit."};
+
+inline constexpr Option mcp_options[] = {verbs_option, server_duration_option, server_cost_option, audit_option, list_verbs_option, help_option};
+inline constexpr Option api_options[] = {verbs_option, server_duration_option, server_cost_option, audit_option, list_verbs_option, help_option};
+
+inline constexpr Option learn_options[] = {
+    {.id = OptionId::list, .letter = 'l', .name = "list", .doc = "List the lessons, and exit."},
+    help_option};
 
 inline constexpr Option help_options[] = {
     help_option,
@@ -1105,6 +1136,21 @@ inline constexpr Subcommand subcommands[] = {
      "List the built-in tools, which `acu NAME` runs, or those of a GROUP; with a NAME, explain it like `acu NAME --help`. A link to\n"
      "acu with the name of a tool works, too.",
      tools_options, "acu tools disks\nacu tools execsnoop --help\nacu execsnoop\nacu biolatency -- --seconds=5"},
+    {"tool", "[add FILE|FOLDER | remove NAME | new NAME | test FILE|NAME | NAME|GROUP]",
+     "Manage tools of your own: `add` checks scripts and installs them, `remove` uninstalls one, `new` writes a skeleton, `test` runs a tool's example and compares\n"
+     "what it prints with the columns that its header promises. Without these words, the same as `acu tools`.",
+     tool_options, "acu tool new slowlog\nacu tool test ./slowlog.bt\nacu tool add ./slowlog.bt\nacu tool remove slowlog"},
+    {"mcp", "[options]",
+     "Offer acu to an assistant: a server of the Model Context Protocol on standard input and output. Its verbs only read: they have limits of time,\n"
+     "cost and output, check scripts before they run, and refuse those that change the system.",
+     mcp_options, "acu mcp\nacu mcp --verbs host,sql,why --audit /var/log/acu-mcp.log"},
+    {"api", "[options] [PATH]",
+     "Offer the verbs of `acu mcp` to programs: JSON-RPC, one message a line, on a UNIX socket that only its owner can open. PATH is /run/acu.sock for root,\n"
+     "$XDG_RUNTIME_DIR/acu.sock for others.",
+     api_options, "acu api\nacu api --audit /var/log/acu-api.log /run/acu/api.sock"},
+    {"learn", "[--list] [LESSON]",
+     "Learn acu in the terminal: twelve lessons, each with a small broken program to examine and a question about it, from `acu top` to `acu why`.",
+     learn_options, "acu learn\nacu learn --list\nacu learn 4"},
     {"info", "[--json] [--for FILE] | --save FILE", "Show what this kernel supports and what this user may do, or save it.", info_options,
      "acu info\nacu info --save web1.host"},
     {"help", "[SUBCOMMAND|reference|man [SUBCOMMAND]|completion bash|zsh|fish]",

@@ -8,6 +8,7 @@
 #include "spec/syscall_rows.h"
 #include "spec/syscalls.h"
 #include "symbol/containers.h"
+#include "tool/own_tools.h"
 #include "tool/scripts.h"
 #include "tool/tool.h"
 
@@ -144,6 +145,11 @@ void add_counters(Answers& to) {
 
 void add_tools(Answers& to) {
   for (const Script& s : all_scripts()) to.add(std::string(s.name));
+  for (const Script* s : own_scripts()) to.add(std::string(s->name));
+}
+void add_tool_words(Answers& to) {
+  for (std::string_view word : {"add", "remove", "new", "test"}) to.add(std::string(word));
+  add_tools(to);
 }
 void add_subcommands(Answers& to) {
   for (const spec::Subcommand& s : spec::subcommands) to.add(std::string(s.name));
@@ -162,7 +168,7 @@ constexpr Named arguments[] = {{"PID", add_processes}, {"PIDS", add_processes}, 
                                {"USER", add_users},    {"GROUP", add_groups},    {"CONTAINER", add_containers},
                                {"CALLS", add_calls},   {"EVENTS", add_counters}, {"EVENT", add_events}};
 constexpr Named positions[] = {{"flame", add_kinds}, {"record", add_kinds}, {"top", add_kinds},
-                               {"list", add_events}, {"tools", add_tools},  {"help", add_subcommands}};
+                               {"list", add_events}, {"tools", add_tools},  {"tool", add_tool_words}, {"help", add_subcommands}};
 
 void add_argument(const spec::Option& option, Answers& to) {
   if (!option.allowed.empty()) {

@@ -80,7 +80,7 @@ static int dispatch(Words words) {
 static int run_as(std::string_view path, Words words) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (name == "bpftrace") return bpftrace(words);
-  const Script* script = find_script(name);
+  const Script* script = name == "acu" ? nullptr : find_script(name);
   return script ? run_script(*script, words) : dispatch(words);
 }
 

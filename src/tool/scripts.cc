@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 #include "session/arguments.h"
+#include "tool/own_tools.h"
+#include "tool/tool_header.h"
 
 #include <algorithm>
 #include <vector>
@@ -15,7 +17,7 @@ static constexpr std::string_view no_tool = "libstdcxx";
 const Script* find_script(std::string_view name) {
   for (const Script& s : all_scripts())
     if (s.name == name && name != no_tool) return &s;
-  return nullptr;
+  return find_own(name);
 }
 
 // The comment, without its slashes; the sources' `acu run tools/NAME.bt` is `acu NAME` here.
@@ -28,7 +30,7 @@ static std::string explanation(const Script& script) {
     out.append(line).append("\n");
   }
   const std::string name(script.name);
-  base::replace_all(out, "acu run tools/" + name + ".bt", "acu " + name);
+  for (std::string_view folder : {"tools/", "./", ""}) base::replace_all(out, "acu run " + std::string(folder) + name + ".bt", "acu " + name);
   for (std::string_view core : {"acu core core.1234", "acu snap -p 1234"})
     base::replace_all(out, std::string(core) + " tools/static/" + name + ".bt",
                       "acu " + name + std::string(core.substr(8)));
@@ -70,6 +72,10 @@ int run_script(const Script& script, Words words) {
   for (std::string_view word : words) {
     if (word == "--") break;
     if (word == "--help" || word == "-h") return say(explanation(script)), 0;
+    if (word == "--explain") {
+      auto header = read_header(script.text);
+      return header.ok() ? (say(explain(*header)), 0) : fail(header.error());
+    }
   }
   std::string option = "-e", text(script.text);
   std::vector<char*> all = {option.data(), text.data()};
@@ -82,9 +88,15 @@ int run_script(const Script& script, Words words) {
   return is_live ? snap(all, tool) : core(all, tool);
 }
 
-// The rows of the tables in tools/README.md: "| about | tools |"; all, or those of one group.
-static std::string overview(std::string_view group = {}) {
+static void append_row(std::string& out, const Script& script) {
   constexpr size_t doc_column = 24;
+  std::string row = "  " + std::string(script.name);
+  if (row.size() < doc_column) row.resize(doc_column, ' ');
+  out += row + one_line(script) + "\n";
+}
+
+// The rows of the tables in tools/README.md: "| about | tools |"; all, or those of one group. Those of users are the group `own`.
+static std::string overview(std::string_view group = {}) {
   std::string out;
   for (std::string_view line : base::split(about_scripts(), '\n')) {
     if (line.starts_with("`static/`") && group.empty())
@@ -95,11 +107,12 @@ static std::string overview(std::string_view group = {}) {
     if (!group.empty() && base::lower(about) != base::lower(group)) continue;
     out.append("\n").append(about).append("\n");
     for (std::string_view name : base::split(base::trim(cells[2]), ' '))
-      if (const Script* script = find_script(name)) {
-        std::string row = "  " + std::string(name);
-        if (row.size() < doc_column) row.resize(doc_column, ' ');
-        out += row + one_line(*script) + "\n";
-      }
+      if (const Script* script = find_script(name)) append_row(out, *script);
+  }
+  if (group.empty() || base::lower(group) == "own") {
+    const std::vector<const Script*> own = own_scripts();
+    if (!own.empty()) out += "\nown\n";
+    for (const Script* script : own) append_row(out, *script);
   }
   return out.substr(std::min<size_t>(out.find_first_not_of('\n'), out.size()));
 }

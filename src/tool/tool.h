@@ -36,6 +36,10 @@ int core(Words words);
 int snap(Words words);
 int sql(Words words);
 int tools(Words words);
+int own_tool(Words words);
+int mcp(Words words);
+int api(Words words);
+int learn(Words words);
 int info(Words words);
 int help(Words words);
 // What each subcommand of spec/options.h starts.
@@ -46,7 +50,7 @@ struct Command {
 constexpr Command commands[] = {
     {"run", run},   {"list", list},     {"bpftrace", bpftrace}, {"sym", sym},   {"modules", modules}, {"flame", flame}, {"record", record}, {"flight", flight},
     {"top", top},   {"report", report}, {"timeline", timeline}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"why", why}, {"graph", graph},
-    {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"tools", tools},     {"info", info},   {"help", help},
+    {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"tools", tools},     {"tool", own_tool}, {"mcp", mcp}, {"api", api}, {"learn", learn}, {"info", info},   {"help", help},
 };
 // The same for a tool, whose script is the text of -e.
 int run(Words words, const session::ReadyTool& tool);
@@ -57,6 +61,8 @@ int snap(Words words, const session::ReadyTool& tool);
 void say(std::string_view text);
 void complain(std::string_view text);
 int version();
+// Of the release, without the build.
+std::string_view version_number();
 // Prints a mistake in the command line; returns its exit status.
 int refuse(std::string_view message);
 // Prints why something failed; returns the exit status for it.

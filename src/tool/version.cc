@@ -37,6 +37,8 @@ int take_build_id(dl_phdr_info* object, size_t, void* to) {
 
 } // namespace
 
+std::string_view version_number() { return ACU_VERSION; }
+
 int version() {
   std::string build_id;
   ::dl_iterate_phdr(take_build_id, &build_id);
