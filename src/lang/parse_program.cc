@@ -229,8 +229,9 @@ Parameter Parser::parse_parameter() {
   return p;
 }
 
-// The map of that name; makes it at its first use.
+// The map of that name; makes it at its first use. One of acu's own and a user's are never the same.
 Map* Parser::map_named(std::string_view name, Range where) {
+  if (!is_users_ && !options_.parts.own_maps.empty()) name = program_->arena.copy(std::string_view(options_.parts.own_maps + std::string(name)));
   Map*& map = maps_[name];
   if (!map) {
     map = program_->arena.make<Map>();
