@@ -116,7 +116,8 @@ void Parser::parse_c_item() {
 void Parser::parse_config() {
   Token word = take();
   if (&input_.file() != input_.files().script())
-    error(tag::bad_config, word.where, "only the script itself may have a config block, not a file that it imports");
+    error(tag::bad_config, word.where, is_users_ ? "a script that runs beside acu's own can have no config block: acu's settings apply"
+                                                      : "only the script itself may have a config block, not a file that it imports");
   else if (std::exchange(seen_config_, true))
     error(tag::bad_config, word.where, "a script has one config block");
   else if (!program_->probes.empty())

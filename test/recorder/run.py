@@ -214,6 +214,7 @@ def test_mistakes(acu):
                         (["--split", "1s"], "--split"),
                         (["cpu"], "`--streams` selects what is recorded"),
                         (["-e", "BEGIN {"], "stdin:1:"),
+                        (["-e", "config = { max_strlen = 10 } interval:s:1 { }"], "no config block"),
                         (["-e", "interval:s:1 { system(\"ls\") }"], "system"),
                         (["-e", "interval:s:1 { @a = 1 }", "--when", "p99(@b) > 1"], "--when:1:"),
                         (["-e", "interval:s:1 { @a = 1 }", "--when", "@triggers > 1"], "--when:1:"),
