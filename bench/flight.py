@@ -67,7 +67,7 @@ class Recorder:
         self.name, self.words, self.ready, self.read = name, words, ready, read
 
     def record(self, folder, load):
-        """What `load()` gives while it records, then (events, bytes of one, seconds, its CPU seconds until then, and in all)."""
+        """What `load()` gives while it records, then (events a second, bytes of one, the CPUs it takes then, ns of CPU time in all for one)."""
         path = os.path.join(folder, "recording")
         said = os.path.join(folder, "said")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -83,12 +83,12 @@ class Recorder:
             time.sleep(0.05)
         if not self.ready:
             time.sleep(1)
-        begin = time.monotonic()
+        begin, at_first = time.monotonic(), cpu_of(process.pid)
         server_before = resource.getrusage(resource.RUSAGE_CHILDREN)
         result = load()
         server_after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = time.monotonic() - begin
-        while_recording = cpu_of(process.pid)
+        while_recording = cpu_of(process.pid) - at_first
         process.send_signal(signal.SIGUSR2 if self.name.startswith("acu") else signal.SIGINT)
         if self.name.startswith("acu"):
             while "\nwrote " not in "\n" + open(said).read():
@@ -101,11 +101,12 @@ class Recorder:
         cpu = lambda a, b: b.ru_utime + b.ru_stime - a.ru_utime - a.ru_stime
         own = cpu(before, after) - cpu(server_before, server_after)
         events, size = self.read(path, open(said).read(), folder)
+        recorded = seconds + (0 if self.ready else 1)  # before the load, too
         shutil.rmtree(path, ignore_errors=True)
         for name in os.listdir(folder):
             if name.startswith("recording"):
                 os.unlink(os.path.join(folder, name))
-        return result, (events, size / max(events, 1), seconds + (0 if self.ready else 1), while_recording, own)
+        return result, (events / recorded, size / max(events, 1), while_recording / seconds, own / max(events, 1) * 1e9)
 
 
 def read_acu(path, said, _):
@@ -190,7 +191,7 @@ def compare(acu, server, folder, given):
     lines = ["| recorder | requests/s, with/without | middle half of the pairs | events/s | bytes of an event | its CPU while it records | its CPU in all, ns an event |", "|---|--:|--:|--:|--:|--:|--:|"]
     for name in chosen:
         low, middle, high = statistics.quantiles(ratios[name], n=4) if len(ratios[name]) > 1 else ratios[name] * 3
-        rate, size, cpu, each = (statistics.median(values) for values in zip(*((e / s, b, c / s, all_ / max(e, 1) * 1e9) for e, b, s, c, all_ in costs[name])))
+        rate, size, cpu, each = (statistics.median(values) for values in zip(*costs[name]))
         lines.append(f"| {name} | {middle:.1%} | {low:.1%} to {high:.1%} | {rate:,.0f} | {size:.1f} | {cpu:.1%} | {each:,.0f} |")
     lines.append("")
     if bare:
@@ -241,7 +242,7 @@ def soak(acu, server, folder, seconds):
         recorder.send_signal(signal.SIGINT)
         recorder.wait()
     said = open(os.path.join(folder, "soak.err")).read().strip().splitlines()
-    return [f"A recorder beside the server for {seconds / 60:.0f} minutes, a spike a minute (64 MiB of events are mapped, but not resident until a file is written):", "", *lines, "", f"At the end: {said[-1] if said else ''}"]
+    return [f"A recorder beside the server for {seconds / 60:.0f} minutes, a spike a minute (VmRSS; the ring of 64 MiB counts once it was read for a file):", "", *lines, "", f"At the end: {said[-1] if said else ''}"]
 
 
 def main():
