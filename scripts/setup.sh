@@ -15,7 +15,7 @@ test) packages+=(gdb golang-go nodejs openjdk-17-jdk-headless python3 bpftool bp
   memcached gnutls-bin babeltrace2 protobuf-compiler python3-protobuf) ;;
 fuzz) ;;
 package) packages+=(lintian debootstrap xz-utils busybox-static) ;;
-bench) packages+=(python3 nginx-light redis-server redis-tools postgresql-15 openjdk-17-jdk-headless wrk strace bpftool bpftrace libbpf-tools libbpf-dev libelf-dev elfutils linux-perf llvm-14 libllvm14 libc6-dbg gdb lldb python3-six chromium) ;;
+bench) packages+=(python3 nginx-light redis-server redis-tools postgresql-15 openjdk-17-jdk-headless wrk strace bpftool bpftrace libbpf-tools libbpf-dev libelf-dev elfutils linux-perf trace-cmd llvm-14 libllvm14 libc6-dbg gdb lldb python3-six chromium) ;;
 *) echo "usage: $0 build|run|test|fuzz|bench|package" >&2; exit 2 ;;
 esac
 

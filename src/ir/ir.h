@@ -274,6 +274,9 @@ enum class ActionKind : uint8_t {
 
 inline bool has_map(ActionKind k) { return k >= ActionKind::print_map && k <= ActionKind::zero; }
 
+// Behind the values of Action::is_users, the last fields of the payload: time (ns of CLOCK_MONOTONIC), thread (pid << 32 | tid in the initial namespace), CPU.
+enum OutputStamp : uint32_t { stamp_time, stamp_thread, stamp_cpu, stamp_fields };
+
 // What an event asks for. A record is: u32 index of the action, u32 0, then the payload.
 struct Action {
   ActionKind kind = ActionKind::printf;
@@ -282,6 +285,7 @@ struct Action {
   uint32_t map = 0;
   uint32_t items = 0, string_size = 0; // join
   bool overwrites = false; // the record takes the place of old ones, and is there until somebody asks for it (bpf/flight_ring.h)
+  bool is_users = false;   // printf and print_value of a user's script beside acu's own: behind the values, the payload has an OutputStamp
   int64_t status = 0; // exit: where it is known, for an engine that finds no room for the record
   base::Range where;
   std::vector<base::Range> expanded_at; // uses of macros around it, innermost first

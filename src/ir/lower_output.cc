@@ -2,6 +2,7 @@
 #include "ir/lowering.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ir {
 
@@ -42,9 +43,21 @@ static bool may_leave(const Expr& e) {
   return found;
 }
 
+// Whether output is of a user's script beside acu's own.
+bool Lowering::is_users(base::Range where) const {
+  return std::ranges::any_of(source_.users_texts, [&](base::Range text) { return text.begin <= where.begin && where.begin <= text.end; });
+}
+
 void Lowering::send_values(Action a, List<Expr*> values) {
   std::vector<const Type*> elements;
   for (const Expr* e : values) elements.push_back(as_word(e->type));
+  a.is_users = (a.kind == ActionKind::printf || a.kind == ActionKind::print_value) && is_users(where_);
+  std::array<Operand, stamp_fields> stamp;
+  if (a.is_users) {
+    stamp = {query(Query::ktime), query(Query::pid_tgid), emit(Op::zext, query(Query::cpu), {}, 4)};
+    elements.insert(elements.end(), {types_.uint64(), types_.uint64(), types_.uint64()});
+  }
+  const bool is_stamped = a.is_users;
   a.payload = types_.tuple(elements);
   std::vector<Operand> numbers(values.size());
   std::vector<std::optional<Place>> made(values.size());
@@ -65,6 +78,7 @@ void Lowering::send_values(Action a, List<Expr*> values) {
       else
         into(*values[i], at, *elements[i], false);
     }
+    for (size_t i = values.size(); is_stamped && i < elements.size(); i++) store(to.plus(payload.fields()[i].offset), stamp[i - values.size()], 8);
   });
 }
 

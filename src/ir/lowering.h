@@ -397,6 +397,7 @@ private:
   // lower_output.cc: builtins that send events
   uint32_t add_action(Action a);
   void send(uint32_t action, const std::function<void(const Place&)>& fill);
+  bool is_users(base::Range where) const;
   void send_values(Action a, lang::List<lang::Expr*> values);
   void refuse_in_file(const lang::Call& c);
   void send_formatted(ActionKind kind, const lang::Call& c);

@@ -562,6 +562,7 @@ struct Program {
   std::vector<std::unique_ptr<probe::Event>> events; // checker
   std::vector<std::unique_ptr<probe::Recipe>> recipes; // checker
   std::unique_ptr<CTypes> c_types; // never nullptr
+  std::vector<Range> users_texts;                    // files of a user's script beside acu's own (Insert::is_users)
   std::vector<std::string_view> context_names; // of `ctx NAME = …`, each once
   uint32_t limits = 0;     // ids of Limit in use
   bool speculates = false; // checker: there is a Speculate

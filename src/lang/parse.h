@@ -14,6 +14,8 @@ struct Insert {
   std::string name;  // what it stands for
   std::string text;
   std::string shown; // what messages call it: "--filter"
+  // A user's script, or a part of one, that runs beside acu's own: it has C macros and maps of its own (Parts::own_maps), and acu's imports are not for it.
+  bool is_users = false;
 };
 
 // What is put into a script.
@@ -22,11 +24,13 @@ struct Parts {
   std::vector<std::pair<std::string, std::string>> parameters;
   // For scripts of acu's own. The body of the macro of that name becomes this expression, which may use maps; …
   std::vector<Insert> expressions;
-  // … the probe that is called so (`name = …`) is put at these places instead of its own, of which the text is a list; an empty one
-  // leaves the probe out; …
+  // … the probe that is called so (`name = …`) is put at these places instead of its own, of which the text is a list, with a predicate if it is a
+  // user's; an empty one leaves the probe out; …
   std::vector<Insert> places;
   // … and `import` finds these before it looks for files.
   std::vector<Insert> imports;
+  // Where a user's script runs beside acu's own: names of acu's maps begin with this, which no script can write: "flight.".
+  std::string own_maps;
 };
 
 struct ParseOptions {

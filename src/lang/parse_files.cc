@@ -77,9 +77,12 @@ void Parser::parse_import(uint32_t begin) {
   std::string path(name.text);
   if (path.empty()) return error(tag::missing_file, name.where, "an import needs the name of a file");
   for (const Insert& own : options_.parts.imports)
-    if (own.name == path) {
-      SourceFile& file = *input_.files().own(own.shown, own.text);
-      return imported_.insert(&file).second ? import_file(file, name.where) : void();
+    if (own.name == path && !is_users_) {
+      SourceFile& file = own.is_users ? *input_.files().add(own.shown, own.text) : *input_.files().own(own.shown, own.text);
+      if (!imported_.insert(&file).second) return;
+      read_users(own.is_users);
+      import_file(file, name.where);
+      return void(read_users(false));
     }
   auto found = input_.files().import(path, input_.file());
   if (!found) return error(tag::missing_file, since(begin), "cannot import " + found.error().message);
@@ -102,11 +105,18 @@ void Parser::parse_import(uint32_t begin) {
   }
 }
 
+// What is read from here on is a user's script beside acu's own, or not; what it was before.
+bool Parser::read_users(bool is_users) {
+  input_.use_macros(is_users ? Preprocessor::users_macros : Preprocessor::own_macros);
+  return std::exchange(is_users_, is_users);
+}
+
 void Parser::import_file(SourceFile& file, Range where) {
   constexpr int deepest = 50;
   if (import_depth_ == deepest)
     return error(tag::too_deep, where,
                  "files import each other more than " + std::to_string(deepest) + " levels deep");
+  if (is_users_) program_->users_texts.push_back({file.begin, file.begin + static_cast<uint32_t>(file.text.size())});
   size_t before = program_->probes.size();
   Place place = set_aside();
   size_t was_end = std::exchange(imports_end_, before);

@@ -42,6 +42,7 @@ void Parser::parse_macro() {
 // The body of a macro is the expression instead.
 Block* Parser::parse_inserted(const Insert& expression, const Macro& macro) {
   Place place = set_aside();
+  const bool was_users = read_users(expression.is_users);
   input_.enter(*input_.files().add(expression.shown, expression.text), Dialect::script);
   macro_ = &macro;
   is_inserted_ = true;
@@ -50,6 +51,7 @@ Block* Parser::parse_inserted(const Insert& expression, const Macro& macro) {
   if (!at(TokenKind::end)) unexpected("an operator or the end");
   is_inserted_ = false;
   input_.leave();
+  read_users(was_users);
   take_up(place);
   return body;
 }

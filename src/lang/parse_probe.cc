@@ -74,20 +74,25 @@ void Parser::parse_probe() {
   input_.seek(begin + static_cast<uint32_t>(length));
   std::vector<ProbeSpec> specs = parse_specs();
   for (const Insert& places : options_.parts.places)
-    if (places.name == name && !panic_ && !stopped_) specs = parse_inserted_places(places);
+    if (places.name == name && !panic_ && !stopped_) specs = parse_inserted_places(places, probe->predicate);
   probe->specs = program_->arena.copy(specs);
-  if (accept(TokenKind::slash)) {
-    in_predicate_ = true;
-    operators_ = 0;
-    probe->predicate = parse_expression();
-    in_predicate_ = false;
-    expect(TokenKind::slash, "`/` at the end of the predicate");
-  }
+  if (Expr* own = parse_predicate()) probe->predicate = own;
   if (!at(TokenKind::left_brace)) unexpected(probe->predicate ? "`{`" : "`{` or a predicate");
   if (panic_ && !stopped_) skip_to_body();
   probe->body = parse_block(false);
   probe->where = since(begin);
   if (!probe->specs.empty()) program_->probes.push_back(std::move(probe));
+}
+
+// nullptr: there is none.
+Expr* Parser::parse_predicate() {
+  if (!accept(TokenKind::slash)) return nullptr;
+  in_predicate_ = true;
+  operators_ = 0;
+  Expr* out = parse_expression();
+  in_predicate_ = false;
+  expect(TokenKind::slash, "`/` at the end of the predicate");
+  return out;
 }
 
 std::vector<ProbeSpec> Parser::parse_specs() {
@@ -101,14 +106,17 @@ std::vector<ProbeSpec> Parser::parse_specs() {
   return specs;
 }
 
-// In place of those of the script.
-std::vector<ProbeSpec> Parser::parse_inserted_places(const Insert& places) {
+// In place of those of the script. `predicate`: set if there is one.
+std::vector<ProbeSpec> Parser::parse_inserted_places(const Insert& places, Expr*& predicate) {
   if (places.text.empty()) return {};
   Place place = set_aside();
+  const bool was_users = read_users(places.is_users);
   input_.enter(*input_.files().add(places.shown, places.text), Dialect::script);
   std::vector<ProbeSpec> specs = parse_specs();
-  if (!at(TokenKind::end)) unexpected("`,` or the end");
+  if (places.is_users) predicate = parse_predicate();
+  if (!at(TokenKind::end)) unexpected(places.is_users ? "a predicate or the end" : "`,` or the end");
   input_.leave();
+  read_users(was_users);
   take_up(place);
   return specs;
 }

@@ -116,7 +116,8 @@ void Parser::parse_c_item() {
 void Parser::parse_config() {
   Token word = take();
   if (&input_.file() != input_.files().script())
-    error(tag::bad_config, word.where, "only the script itself may have a config block, not a file that it imports");
+    error(tag::bad_config, word.where, is_users_ ? "a script that runs beside acu's own can have no config block: acu's settings apply"
+                                                      : "only the script itself may have a config block, not a file that it imports");
   else if (std::exchange(seen_config_, true))
     error(tag::bad_config, word.where, "a script has one config block");
   else if (!program_->probes.empty())
@@ -229,8 +230,9 @@ Parameter Parser::parse_parameter() {
   return p;
 }
 
-// The map of that name; makes it at its first use.
+// The map of that name; makes it at its first use. One of acu's own and a user's are never the same.
 Map* Parser::map_named(std::string_view name, Range where) {
+  if (!is_users_ && !options_.parts.own_maps.empty()) name = program_->arena.copy(std::string_view(options_.parts.own_maps + std::string(name)));
   Map*& map = maps_[name];
   if (!map) {
     map = program_->arena.make<Map>();

@@ -125,6 +125,7 @@ private:
   void read_header(SourceFile& file);
   void parse_import(uint32_t begin);
   void import_file(SourceFile& file, Range where);
+  bool read_users(bool is_users);
   bool parse_macro_item(std::string_view word);
   void parse_expanded_item();
 
@@ -132,7 +133,8 @@ private:
   void parse_probe();
   ProbeSpec parse_spec();
   std::vector<ProbeSpec> parse_specs();
-  std::vector<ProbeSpec> parse_inserted_places(const Insert& places);
+  std::vector<ProbeSpec> parse_inserted_places(const Insert& places, Expr*& predicate);
+  Expr* parse_predicate();
   void parse_frame(std::vector<std::string>& parts);
   bool is_predicate(std::string_view provider, size_t part, std::string_view run) const;
   void positional_in_probe(std::vector<std::string>& into);
@@ -243,6 +245,7 @@ private:
   bool seen_config_ = false;
   const Macro* macro_ = nullptr; // whose body is read
   bool is_inserted_ = false; // its body comes from elsewhere, and may use maps
+  bool is_users_ = false;    // what is read is a user's script beside acu's own
   std::unordered_set<const SourceFile*> imported_;
   size_t imports_end_ = 0; // where in the list of probes those of the file's next import go: before its own
   int import_depth_ = 0;

@@ -14,7 +14,7 @@ bool is_word(const Token& token) {
 
 Preprocessor::Preprocessor(base::Source& source, base::Arena& arena, Mistakes& mistakes, const ParseOptions& options)
     : source_(source), arena_(arena), mistakes_(mistakes), files_(source, arena, options.include_dirs),
-      macros_(arena, options.host ? *options.host : host::this_host()), options_(options) {
+      tables_{{arena, options.host ? *options.host : host::this_host()}, {arena, options.host ? *options.host : host::this_host()}}, options_(options) {
   push_file(*files_.script(), Dialect::script, true);
 }
 

@@ -36,7 +36,10 @@ public:
   void seek(uint32_t offset);
   // Whether the rest of an expansion is still to be read.
   bool is_expanding() const;
-  bool is_macro(std::string_view name) { return macros_.find(name) != nullptr; }
+  bool is_macro(std::string_view name) { return macros_->find(name) != nullptr; }
+  // From here on the macros of acu's own script are in force, or those of a user's beside it; both begin with what is defined from the start.
+  enum Macros : uint8_t { own_macros, users_macros };
+  void use_macros(Macros whose) { macros_ = &tables_[whose]; }
   // How the tokens of the file on top are read.
   void set_dialect(Dialect d) { frames_.back().lexer.dialect = d; }
 
@@ -149,7 +152,8 @@ private:
   base::Arena& arena_;
   Mistakes& mistakes_;
   Files files_;
-  CMacroTable macros_;
+  CMacroTable tables_[2]; // by Macros
+  CMacroTable* macros_ = &tables_[own_macros];
   const ParseOptions& options_;
   std::vector<std::string_view> parameters_; // that were declared
   std::deque<Frame> frames_;

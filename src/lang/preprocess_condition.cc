@@ -56,7 +56,7 @@ Token Preprocessor::condition_token() {
     Token t = pull();
     if (!is_word(t)) return t;
     if (t.text == "defined") return defined_operator(t);
-    if (t.text.starts_with("__has_include") && macros_.find(t.text)) return has_include(t);
+    if (t.text.starts_with("__has_include") && macros_->find(t.text)) return has_include(t);
     if (t.painted || !expand(t)) return t;
   }
 }
@@ -68,7 +68,7 @@ Token Preprocessor::defined_operator(const Token& word) {
   if (!is_word(name)) condition_mistake(word.where, "`defined` needs the name of a macro");
   Token made = word;
   made.kind = TokenKind::integer;
-  made.value = is_word(name) && macros_.find(name.text) != nullptr;
+  made.value = is_word(name) && macros_->find(name.text) != nullptr;
   if (in_parentheses && pull().kind != TokenKind::right_paren)
     condition_mistake(word.where, "`defined(` needs a `)`");
   return made;

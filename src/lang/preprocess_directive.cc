@@ -92,7 +92,7 @@ void Preprocessor::directive() {
   if (opens_group(word)) {
     std::string_view guard = word == "ifndef" && was_fresh ? base::trim(line.rest()) : std::string_view();
     guard = guard.substr(0, guard.find_first_of(" \t/"));
-    if (!guard.empty() && !macros_.find(guard)) f.guard = guard;
+    if (!guard.empty() && !macros_->find(guard)) f.guard = guard;
     return begin_group(word, line, where);
   }
   if (continues_group(word)) return other_group(word, where);
@@ -101,7 +101,7 @@ void Preprocessor::directive() {
   if (word == "param") return parameter(line, name);
   if (word == "undef") {
     Token macro = line.next();
-    if (is_word(macro)) return macros_.undefine(macro.text);
+    if (is_word(macro)) return macros_->undefine(macro.text);
     return mistakes_.tell(tag::bad_directive, where, "#undef needs the name of a macro");
   }
   if (word == "include" || word == "include_next" || word == "import")
@@ -146,14 +146,14 @@ void Preprocessor::define(Lexer& line, const Token& directive) {
   std::string_view rest = line.rest();
   m.text = base::trim(rest);
   m.text_begin = line.offset() + static_cast<uint32_t>(m.text.empty() ? 0 : m.text.data() - rest.data());
-  CMacro* old = macros_.find(m.name);
+  CMacro* old = macros_->find(m.name);
   if (old && !is_same(*old, m)) {
     std::string hint =
         old->where.end ? "it is defined in " + source_.place(old->where) : "it is defined from the start";
     mistakes_.warn(tag::redefined, name.where, "macro " + quoted(m.name) + " is defined again, differently",
                    hint + "; #undef comes first");
   }
-  CMacro* made = macros_.define(m);
+  CMacro* made = macros_->define(m);
   if (!mistakes_.quiet) read_body(*made);
 }
 
@@ -171,7 +171,7 @@ void Preprocessor::parameter(Lexer& line, const Token& directive) {
   if (!is_word(name) || !(is_number || is_text || is_truth) || line.next().kind != TokenKind::end)
     return mistakes_.tell(tag::bad_directive, directive.where.to(name.where), "#param needs a name and a value: a number, true, false or a text",
                           "for example: #param LIMIT 10");
-  if (macros_.find(name.text))
+  if (macros_->find(name.text))
     return mistakes_.tell(tag::redeclared, name.where, quoted(name.text) + " is declared already");
   parameters_.push_back(name.text);
   CMacro m{.name = name.text, .where = name.where};
@@ -191,7 +191,7 @@ void Preprocessor::parameter(Lexer& line, const Token& directive) {
     m.text_begin = source_.add("-D", text);
     m.text = source_.file_text(m.text_begin);
   }
-  read_body(*macros_.define(m));
+  read_body(*macros_->define(m));
 }
 
 bool Preprocessor::is_integer(Range where) {
@@ -273,7 +273,7 @@ void Preprocessor::include_header(const std::string& name, bool quoted_name, Ran
   if (!found) return mistakes_.tell(tag::missing_file, where, "cannot include " + found.error().message);
   SourceFile* file = *found;
   if (!file) return missing(name, quoted_name, where);
-  if (file->is_once || (!file->guard.empty() && macros_.find(file->guard))) return;
+  if (file->is_once || (!file->guard.empty() && macros_->find(file->guard))) return;
   if (frames_.size() >= max_files) {
     bool cycle = std::any_of(frames_.begin(), frames_.end(), [&](const Frame& f) { return f.file == file; });
     mistakes_.tell_last(tag::too_deep, where,
@@ -323,7 +323,7 @@ std::string Preprocessor::included_name(Lexer& line, bool& is_quoted, Range& whe
 void Preprocessor::missing(const std::string& name, bool is_quoted, Range where) {
   if (spec::is_constants_header(name)) return; // the usual constants are known without it
   bool of_kernel = spec::is_kernel_header(name);
-  if (of_kernel && macros_.find("BPFTRACE_HAVE_BTF")) return; // its types are known from the kernel itself
+  if (of_kernel && macros_->find("BPFTRACE_HAVE_BTF")) return; // its types are known from the kernel itself
   mistakes_.tell(tag::missing_file, where, "'" + name + "' file not found",
                  of_kernel   ? "the kernel has no BTF: its headers must be installed, -I names their folder"
                  : is_quoted ? "it is looked for beside the script, then in the folders of -I"
@@ -341,7 +341,7 @@ bool Preprocessor::holds(std::string_view word, Lexer& line, Range where) {
     mistakes_.tell(tag::bad_directive, where, quoted(source_.text(where)) + " needs the name of a macro");
     return false;
   }
-  return (macros_.find(name.text) != nullptr) == (word == "ifdef");
+  return (macros_->find(name.text) != nullptr) == (word == "ifdef");
 }
 
 void Preprocessor::begin_group(std::string_view word, Lexer& line, Range where) {

@@ -45,7 +45,7 @@ bool Preprocessor::applies(const CMacro& macro, const Token& name) {
 
 // At a name: puts its expansion in its place. False: it is none of a macro, or one that stays.
 bool Preprocessor::expand(Token& name) {
-  CMacro* macro = macros_.find(name.text);
+  CMacro* macro = macros_->find(name.text);
   if (!macro) return false;
   if (macro->is_busy) {
     name.painted = true;

@@ -25,6 +25,34 @@ uint64_t number_of(std::span<const std::byte> bytes, const type::Type& type, uin
   return type.is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value << unused) >> unused) : value;
 }
 
+// Of requests of block devices, by the number that kind_of_io gives (scripts/block_io.bt).
+std::string_view io_name(int number) {
+  constexpr std::string_view names[] = {"read", "write", "flush", "discard", "write zeroes"};
+  return number >= 0 && static_cast<size_t>(number) < std::size(names) ? names[number] : "other";
+}
+
+std::string_view way_name(int number) { return number ? "receive" : "send"; }
+
+// linux/in.h; 0 is a socket of this host alone.
+std::string_view protocol_name(int number) {
+  constexpr std::pair<int, std::string_view> names[] = {{0, "unix"}, {1, "icmp"}, {6, "tcp"}, {17, "udp"}, {58, "icmpv6"}, {132, "sctp"}};
+  const auto* at = std::ranges::find(names, number, &std::pair<int, std::string_view>::first);
+  return at != std::end(names) ? at->second : "other";
+}
+
+// Texts that records have as numbers.
+struct NumberedText {
+  recording::Kind kind;
+  std::string_view field;
+  std::string_view (*name_of)(int);
+};
+constexpr NumberedText numbered_texts[] = {
+    {recording::Kind::syscall, "name", spec::syscall_name},
+    {recording::Kind::block_io, "operation", io_name},
+    {recording::Kind::network, "operation", way_name},
+    {recording::Kind::network, "protocol", protocol_name},
+};
+
 // The first line of a file of /proc; empty: there is none.
 std::string line_of(const std::string& path) {
   auto text = base::read_file(path);
@@ -59,6 +87,7 @@ uint32_t FlightEvents::kind_number(recording::Kind kind) {
 
 // Nothing: its records are not events.
 std::optional<FlightEvents::Plan> FlightEvents::plan_of(const ir::Action& action) {
+  if (action.is_users) return plan_of_line(action);
   if (!action.overwrites || !action.payload) return std::nullopt;
   const type::Field& whole = action.payload->fields().front();
   const type::Type& record = *whole.type;
@@ -81,14 +110,19 @@ std::optional<FlightEvents::Plan> FlightEvents::plan_of(const ir::Action& action
     else if (f.name == "kernel") out.kernel = {f.type, offset};
     else if (f.name == "user") out.user = {f.type, offset};
     for (uint32_t i = 0; i < fields.size(); i++)
-      if (fields[i].name == name)
-        out.columns.push_back({.number = i,
-                               .type = f.type,
-                               .offset = offset,
-                               .is_thread = fields[i].type == recording::FieldType::thread,
-                               .is_syscall = fields[i].type == recording::FieldType::text});
+      if (fields[i].name == name) {
+        Column column = {.number = i, .to = fields[i].type, .type = f.type, .offset = offset};
+        for (const NumberedText& text : numbered_texts)
+          if (text.kind == row->kind && text.field == name) column.name_of = text.name_of;
+        out.columns.push_back(column);
+      }
   }
   return out;
+}
+
+FlightEvents::Plan FlightEvents::plan_of_line(const ir::Action& action) {
+  const std::span<const type::Field> stamp = action.payload->fields().last(ir::stamp_fields);
+  return {.kind = kind_number(recording::Kind::log), .time = stamp[ir::stamp_time].offset, .thread = stamp[ir::stamp_thread].offset, .log = &action};
 }
 
 uint32_t FlightEvents::text(std::string_view text) {
@@ -120,9 +154,44 @@ uint64_t FlightEvents::stack(const Plan& plan, std::span<const std::byte> bytes)
   return at->second + 1;
 }
 
+// Its newline is what a log needs, not an event.
+void FlightEvents::add_line(const Plan& plan, std::span<const std::byte> payload, uint32_t cpu) {
+  const uint64_t time = number_at(payload, plan.time, 8);
+  if (time < from_ns_) return;
+  std::string line = runner_.printer().text(*plan.log, payload);
+  if (line.ends_with('\n')) line.pop_back();
+  recording::Batch& batch = batches_[plan.kind];
+  batch.times.push_back(time);
+  batch.cpus.push_back(cpu);
+  batch.threads.push_back(thread(number_at(payload, plan.thread, 8)));
+  batch.columns[0].push_back(text(line));
+}
+
+void FlightEvents::take(const HeldLines& lines, uint64_t forgotten) {
+  if (lines.empty() && !forgotten) return;
+  counts_[kind_number(recording::Kind::log)].sent += lines.size() + forgotten;
+  for (const HeldLine& line : lines) {
+    const auto index = static_cast<size_t>(line.action - runner_.program().actions.data());
+    const auto cpu = number_at(line.payload, line.action->payload->fields().last(ir::stamp_fields)[ir::stamp_cpu].offset, 8);
+    if (plans_[index]) add_line(*plans_[index], line.payload, static_cast<uint32_t>(cpu));
+  }
+}
+
+uint64_t FlightEvents::value(const Column& c, std::span<const std::byte> payload) {
+  using recording::FieldType;
+  if (c.to == FieldType::text && !c.name_of) {
+    if (c.offset + c.type->size > payload.size()) return 0;
+    return text(runner_.printer().text(*c.type, payload.subspan(c.offset, c.type->size)));
+  }
+  const uint64_t number = number_of(payload, *c.type, c.offset);
+  if (c.to == FieldType::thread) return thread(number);
+  return c.name_of ? text(c.name_of(static_cast<int>(number))) : number;
+}
+
 void FlightEvents::take(const bpf::FlightRecord& record) {
   if (!plans_[record.action]) return;
   const Plan& plan = *plans_[record.action];
+  if (plan.log) return add_line(plan, record.payload, record.cpu);
   const uint64_t time = number_at(record.payload, plan.time, 8);
   const uint64_t ids = number_at(record.payload, plan.thread, 8);
   if (plan.comm) {
@@ -135,10 +204,7 @@ void FlightEvents::take(const bpf::FlightRecord& record) {
   batch.cpus.push_back(record.cpu);
   batch.threads.push_back(thread(ids));
   for (auto& column : batch.columns) column.push_back(0);
-  for (const Column& c : plan.columns) {
-    const uint64_t value = number_of(record.payload, *c.type, c.offset);
-    batch.columns[c.number].back() = c.is_thread ? thread(value) : c.is_syscall ? text(spec::syscall_name(static_cast<int>(value))) : value;
-  }
+  for (const Column& c : plan.columns) batch.columns[c.number].back() = value(c, record.payload);
   if (plan.stack_column) batch.columns[*plan.stack_column].back() = stack(plan, record.payload);
 }
 
@@ -182,18 +248,28 @@ void FlightEvents::name_stacks() {
         for (uint64_t& value : b.columns[c]) value = value ? profile.samples()[samples[value - 1]].node : 0;
 }
 
-// Of threads that have ended the name is known from their end, if that is in the memory.
+// From its end if that is in the memory, from /proc while it is there, or from the ends of threads that are not in the memory (any more): their number may be
+// another thread's by now.
+std::string FlightEvents::name_of_thread(uint64_t ids, const std::string& file) const {
+  if (const auto at = exit_names_.find(ids); at != exit_names_.end()) return at->second;
+  std::string name = file.empty() ? std::string() : line_of(file);
+  if (const auto at = ended_names_.find(ids); name.empty() && at != ended_names_.end()) name = at->second;
+  return name;
+}
+
 void FlightEvents::name_threads() {
+  const auto entries = runner_.read(ended_map);
+  for (size_t i = 0; entries.ok() && i < entries->size(); i++) {
+    const ir::Entry& e = (*entries)[i];
+    const char* name = reinterpret_cast<const char*>(e.values.data());
+    ended_names_.emplace(number_at(e.key, 0, 8), std::string(name, ::strnlen(name, e.values.size())));
+  }
   const bool has_proc = is_in_initial_namespace();
-  const auto name_in = [&](const std::string& path) { return has_proc ? line_of(path) : std::string(); };
   for (auto& [ids, number] : threads_) {
-    const std::string process = "/proc/" + std::to_string(ids >> 32), id = std::to_string(static_cast<uint32_t>(ids));
-    const auto known = exit_names_.find(ids);
-    const auto leader = exit_names_.find((ids >> 32) << 32 | ids >> 32);
-    const uint32_t process_name = text(leader != exit_names_.end() ? leader->second : name_in(process + "/comm"));
-    const uint32_t name = text(known != exit_names_.end() ? known->second : name_in(process + "/task/" + id + "/comm"));
-    names_.threads[number].process = process_name;
-    names_.threads[number].name = name;
+    const uint64_t pid = ids >> 32;
+    const std::string process = "/proc/" + std::to_string(pid), task = process + "/task/" + std::to_string(static_cast<uint32_t>(ids));
+    names_.threads[number].process = text(name_of_thread(pid << 32 | pid, has_proc ? process + "/comm" : ""));
+    names_.threads[number].name = text(name_of_thread(ids, has_proc ? task + "/comm" : ""));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "session/stack_map.h"
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -19,12 +20,24 @@
 
 namespace recorder {
 
+// Maps of scripts/flight.bt, as session::BuiltinScript::own_maps has them.
+inline constexpr std::string_view triggers_map = "flight.triggers", ended_map = "flight.ended";
+
+// What `speculate` held back and commit() has sent: by then the rings may have much newer events.
+struct HeldLine {
+  const ir::Action* action;
+  std::vector<std::byte> payload;
+};
+using HeldLines = std::deque<HeldLine>;
+
 class FlightEvents {
 public:
   // Keeps events from `from_ns` on; older ones count as overwritten.
   FlightEvents(session::Runner& runner, uint64_t from_ns);
 
   void take(const bpf::FlightRecord& record);
+  // Lines of the user's script that came another way than by the rings. `forgotten`: how many more there were.
+  void take(const HeldLines& lines, uint64_t forgotten);
   void add_mark(uint64_t time, uint64_t thread, const std::string& text);
   // Events are in the order of their times, and everything has a name. `counts`: by action.
   void finish(std::span<const bpf::FlightCount> counts);
@@ -39,9 +52,10 @@ private:
   // Where a column comes from in a record.
   struct Column {
     uint32_t number = 0;
+    recording::FieldType to = recording::FieldType::number;
     const type::Type* type = nullptr;
     uint32_t offset = 0;
-    bool is_thread = false, is_syscall = false;
+    std::string_view (*name_of)(int) = nullptr; // of texts that a record has as numbers
   };
   struct StackPlace {
     const type::Type* type = nullptr;
@@ -53,14 +67,19 @@ private:
     StackPlace kernel, user;
     std::optional<uint32_t> stack_column;
     std::optional<uint32_t> comm;
+    const ir::Action* log = nullptr; // its record is a line that a script printed
   };
   uint32_t kind_number(recording::Kind kind);
   std::optional<Plan> plan_of(const ir::Action& action);
+  Plan plan_of_line(const ir::Action& action);
+  void add_line(const Plan& plan, std::span<const std::byte> payload, uint32_t cpu);
+  uint64_t value(const Column& column, std::span<const std::byte> payload);
   uint32_t text(std::string_view text);
   uint32_t thread(uint64_t ids);
   uint64_t stack(const Plan& plan, std::span<const std::byte> bytes);
   void sort();
   void name_stacks();
+  std::string name_of_thread(uint64_t ids, const std::string& file) const;
   void name_threads();
 
   session::Runner& runner_;
@@ -73,7 +92,8 @@ private:
   recording::Names names_;
   std::unordered_map<std::string, uint32_t> texts_;
   std::unordered_map<uint64_t, uint32_t> threads_;      // by pid << 32 | tid
-  std::unordered_map<uint64_t, std::string> exit_names_; // of threads that ended
+  std::unordered_map<uint64_t, std::string> exit_names_;  // of threads whose end is in the memory
+  std::unordered_map<uint64_t, std::string> ended_names_; // of all that ended lately
   session::StackReader stacks_;
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> pairs_; // kernel and user stack to a sample of stacks_.out
 };

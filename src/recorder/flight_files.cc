@@ -11,7 +11,7 @@
 
 namespace recorder {
 
-FlightFiles::FlightFiles(std::string first, uint32_t most) : first_(std::move(first)), most_(most) {
+FlightFiles::FlightFiles(std::string first, uint32_t most, uint64_t most_bytes) : first_(std::move(first)), most_(most), most_bytes_(most_bytes) {
   std::vector<std::pair<int64_t, std::string>> found;
   for (uint32_t number = 1; ::access(name(number).c_str(), F_OK) == 0 || number <= most_; number++) {
     auto file = base::FileMap::open(name(number));
@@ -40,7 +40,13 @@ std::string FlightFiles::next() const {
 
 void FlightFiles::add(std::string path) {
   files_.push_back(std::move(path));
-  for (; files_.size() > most_; files_.pop_front()) ::unlink(files_.front().c_str());
+  uint64_t bytes = 0;
+  struct stat about;
+  for (const std::string& file : files_) bytes += ::stat(file.c_str(), &about) == 0 ? static_cast<uint64_t>(about.st_size) : 0;
+  for (; files_.size() > most_ || (bytes > most_bytes_ && files_.size() > 1); files_.pop_front()) {
+    if (::stat(files_.front().c_str(), &about) == 0) bytes -= std::min(bytes, static_cast<uint64_t>(about.st_size));
+    ::unlink(files_.front().c_str());
+  }
 }
 
 } // namespace recorder

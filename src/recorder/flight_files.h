@@ -9,8 +9,8 @@ namespace recorder {
 
 class FlightFiles {
 public:
-  // `most`: how many there may be; the oldest go first.
-  FlightFiles(std::string first, uint32_t most);
+  // `most`: how many there may be, and how many bytes of them, but for the newest; the oldest go first.
+  FlightFiles(std::string first, uint32_t most, uint64_t most_bytes);
   // A name that is free.
   std::string next() const;
   // The file is complete; older ones that are too many go.
@@ -21,6 +21,7 @@ private:
 
   std::string first_;
   uint32_t most_;
+  uint64_t most_bytes_;
   std::deque<std::string> files_; // the oldest first
 };
 

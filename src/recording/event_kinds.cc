@@ -26,6 +26,10 @@ static_assert(rows_are_in_order());
 
 } // namespace
 
+bool is_log(const EventKind& kind) {
+  return kind.name == kind_rows[static_cast<size_t>(Kind::log)].name && !kind.fields.empty() && kind.fields.front().type == FieldType::text;
+}
+
 EventKind kind_of(Kind kind) {
   const KindRow& row = kind_rows[static_cast<size_t>(kind)];
   EventKind out = {.name = std::string(row.name), .meaning = row.meaning, .fields = {}};

@@ -7,7 +7,7 @@
 
 namespace recording {
 
-enum class Kind : uint8_t { sched_switch, sched_wakeup, syscall, cpu_sample, block_io, page_fault, lock, call, process_start, process_exit, counter, log, mark };
+enum class Kind : uint8_t { sched_switch, sched_wakeup, syscall, cpu_sample, block_io, network, page_fault, lock, call, process_start, process_exit, counter, log, mark };
 
 struct KindRow {
   Kind kind;
@@ -23,7 +23,10 @@ inline constexpr std::array kind_rows = {
     KindRow{.kind = Kind::sched_wakeup, .name = "sched_wakeup", .meaning = Meaning::wakeup, .fields = "woken:thread stack:stack", .doc = "The thread wakes `woken`."},
     KindRow{.kind = Kind::syscall, .name = "syscall", .meaning = Meaning::interval, .fields = "duration:d name:text result:s stack:stack", .doc = "A system call ends."},
     KindRow{.kind = Kind::cpu_sample, .name = "cpu_sample", .meaning = Meaning::sample, .fields = "stack:stack weight:d", .doc = "The thread ran; `weight`: the CPU time that it stands for."},
-    KindRow{.kind = Kind::block_io, .name = "block_io", .meaning = Meaning::interval, .fields = "duration:d device:text operation:text bytes:n stack:stack", .doc = "A disk request is complete. The thread asked for it."},
+    KindRow{.kind = Kind::block_io, .name = "block_io", .meaning = Meaning::interval, .fields = "duration:d device:text operation:text bytes:n stack:stack sector:n",
+            .doc = "A request of a block device is complete. The thread asked for it, with this stack. `sector`: where it begins, in units of 512 bytes."},
+    KindRow{.kind = Kind::network, .name = "network", .meaning = Meaning::none, .fields = "operation:text bytes:n protocol:text peer:text port:n",
+            .doc = "The thread sends to a socket or receives from it. `peer`, `port`: where it is connected to; empty and 0 if it is not."},
     KindRow{.kind = Kind::page_fault, .name = "page_fault", .meaning = Meaning::none, .fields = "address:a stack:stack", .doc = "The kernel provides a page."},
     KindRow{.kind = Kind::lock, .name = "lock", .meaning = Meaning::interval, .fields = "duration:d lock:a owner:thread stack:stack", .doc = "A wait for a lock ends. `owner`: who had it, or the idle thread if that is not known."},
     KindRow{.kind = Kind::call, .name = "call", .meaning = Meaning::interval, .fields = "duration:d function:text result:s", .doc = "A followed function returns."},
@@ -34,6 +37,8 @@ inline constexpr std::array kind_rows = {
     KindRow{.kind = Kind::mark, .name = "mark", .meaning = Meaning::mark, .fields = "text:text", .doc = "What triggered the recording."},
 };
 
+// Whether its events are lines that a script printed; the first field is the text.
+bool is_log(const EventKind& kind);
 // The row as a kind, for a file.
 EventKind kind_of(Kind kind);
 

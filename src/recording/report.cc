@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "profile/completeness.h"
 #include "profile/formats.h"
+#include "recording/event_kinds.h"
 #include "report/json_object.h"
 
 #include <algorithm>
@@ -15,11 +16,18 @@ namespace recording {
 
 namespace {
 
+// That a script printed.
+struct Line {
+  uint64_t time;
+  uint32_t cpu, thread, text;
+};
+
 // What each event adds to.
 struct Sums {
   std::vector<Count> kinds;                   // `kept` is what is within the part
   std::vector<uint64_t> threads;              // events, by thread
   std::vector<std::pair<uint64_t, std::string>> marks; // times
+  std::vector<Line> lines;                    // by time
   uint64_t first_ns = ~uint64_t{0}, last_ns = 0;
 };
 
@@ -35,8 +43,11 @@ base::Result<Sums> sum_up(const Reader& reader, const Part& part) {
     out.last_ns = std::max(out.last_ns, b.times.back());
     if (reader.kinds()[b.kind].meaning == Meaning::mark)
       for (size_t i = 0; i < b.size(); i++) out.marks.emplace_back(b.times[i], reader.names().texts[b.columns[0][i]]);
+    if (is_log(reader.kinds()[b.kind]))
+      for (size_t i = 0; i < b.size(); i++) out.lines.push_back({b.times[i], b.cpus[i], b.threads[i], static_cast<uint32_t>(b.columns[0][i])});
     return true;
   }));
+  std::ranges::stable_sort(out.lines, {}, &Line::time);
   return out;
 }
 
@@ -74,6 +85,28 @@ std::string name_of(const Names& names, const Thread& thread) {
   return base::printable(name.empty() ? "[exited]" : name);
 }
 
+// The newest lines of the user's script.
+std::string log_text(const Reader& reader, const Sums& sums) {
+  constexpr size_t most = 20;
+  if (sums.lines.empty()) return {};
+  std::string out = sums.lines.size() > most ? "\nlog: the last 20 of " + std::to_string(sums.lines.size()) + " lines\n" : "\nlog\n";
+  for (size_t i = sums.lines.size() - std::min(most, sums.lines.size()); i < sums.lines.size(); i++) {
+    const Line& line = sums.lines[i];
+    const Thread& thread = reader.names().threads[line.thread];
+    const double seconds = static_cast<double>(line.time - std::min(line.time, reader.about().begin_ns)) / 1e9;
+    out += format("%12.6f CPU %-3u %8u  ", seconds, line.cpu, thread.tid) + name_of(reader.names(), thread) + ": " + base::printable(reader.names().texts[line.text]) + "\n";
+  }
+  return out;
+}
+
+std::string log_json(const Reader& reader, const Sums& sums) {
+  return report::json_list(sums.lines, [&](const Line& line) {
+    const Thread& thread = reader.names().threads[line.thread];
+    return report::JsonObject().add("ns", line.time).add("cpu", uint64_t{line.cpu}).add("pid", uint64_t{thread.pid}).add("tid", uint64_t{thread.tid})
+        .add("thread", name_of(reader.names(), thread)).add("text", reader.names().texts[line.text]).end();
+  });
+}
+
 } // namespace
 
 base::Result<std::string> report_text(const Reader& reader, const Part& part, const ReportOptions& options) {
@@ -94,6 +127,7 @@ base::Result<std::string> report_text(const Reader& reader, const Part& part, co
     out += format("%-*s %12s %12llu %12s %8s\n", static_cast<int>(width), base::printable(reader.kinds()[k].name).c_str(), number(c.sent).c_str(),
                   static_cast<unsigned long long>(c.kept), number(c.overwritten).c_str(), number(c.lost).c_str());
   }
+  out += log_text(reader, sums);
   out += format("\n%12s %8s %8s  %s\n", "events", "process", "thread", "name");
   for (uint32_t t : order_threads(sums, options.top)) {
     const Thread& thread = reader.names().threads[t];
@@ -122,6 +156,7 @@ base::Result<std::string> report_json(const Reader& reader, const Part& part, co
     const Thread& thread = reader.names().threads[t];
     return report::JsonObject().add("pid", uint64_t{thread.pid}).add("tid", uint64_t{thread.tid}).add("name", name_of(reader.names(), thread)).add("events", sums.threads[t]).end();
   }));
+  out.raw("log", log_json(reader, sums));
   return out.end() + "\n";
 }
 

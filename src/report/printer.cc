@@ -149,6 +149,7 @@ Printer::Printer(const ir::Program& program, ir::Engine& engine, Names& names, S
 Printer::~Printer() = default;
 
 void Printer::record(const Action& action, std::span<const std::byte> payload, std::string_view place) {
+  if (action.is_users && state_->context.options.take_users) return state_->context.options.take_users(action, payload);
   switch (action.kind) {
   case ActionKind::printf: return state_->printed(action, payload);
   case ActionKind::errorf: return state_->message(action, payload, place, "ERROR");
@@ -215,6 +216,12 @@ void Printer::lost(uint64_t events) {
 
 std::string Printer::text(const type::Type& type, std::span<const std::byte> bytes) {
   return text_of(state_->context, type, bytes);
+}
+
+std::string Printer::text(const Action& action, std::span<const std::byte> payload) {
+  if (action.kind == ActionKind::printf) return state_->formatted(action, payload);
+  const type::Field& f = action.payload->fields()[0];
+  return text(*f.type, part(payload, f.offset, f.type->size));
 }
 
 } // namespace report

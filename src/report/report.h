@@ -44,6 +44,8 @@ struct Options {
   std::function<int()> patience_ms = {};
   // Takes what print() of a value shows, in place of the printer; the bytes are as type/type.h lays them out.
   std::function<void(const type::Type& type, std::span<const std::byte> bytes)> take_value = {};
+  // Takes records of a user's script beside acu's own (ir::Action::is_users), in place of the printer.
+  std::function<void(const ir::Action& action, std::span<const std::byte> payload)> take_users = {};
 };
 
 // Where output goes. Written as a whole line or record at a time.
@@ -74,6 +76,8 @@ public:
 
   // One value as text, as print() shows it.
   std::string text(const type::Type& type, std::span<const std::byte> bytes);
+  // What a record of kind printf or print_value prints.
+  std::string text(const ir::Action& action, std::span<const std::byte> payload);
 
 private:
   struct State;

@@ -21,6 +21,12 @@ void BuiltinScript::set_import(std::string_view file, std::string own) {
     if (i.name == file) i.text = std::move(own);
 }
 
+void BuiltinScript::set_users_script(std::string_view file, std::string own, std::string_view shown) {
+  parts.own_maps = own_maps();
+  for (lang::Insert& i : parts.imports)
+    if (i.name == file) i = {i.name, std::move(own), std::string(shown), true};
+}
+
 void BuiltinScript::set_whose(const Condition& condition, const TargetFilter& filter, uint64_t duration_ns) {
   constexpr uint64_t us = 1000;
   std::string more = condition.before;

@@ -28,6 +28,17 @@ struct BuiltinScript {
   }
   // A file that it imports becomes this text.
   void set_import(std::string_view file, std::string text);
+  // A user's script runs beside this one: its text becomes a file that this one imports, with C macros and maps of its own. An expression and the places of a
+  // probe may be parts of it: they see the same maps; places may have a predicate.
+  void set_users_script(std::string_view file, std::string text, std::string_view shown);
+  void set_users_expression(std::string_view macro, std::string text, std::string_view shown) {
+    parts.expressions.push_back({std::string(macro), std::move(text), std::string(shown), true});
+  }
+  void set_users_places(std::string_view probe, std::string places, std::string_view shown) {
+    parts.places.push_back({std::string(probe), std::move(places), std::string(shown), true});
+  }
+  // What names of this script's maps begin with then: `read("flight.triggers")`.
+  std::string own_maps() const { return name + "."; }
   // The target filter (`ours()` of whose.bt), the CPUs (`here()`), and the duration; 0: unlimited.
   void set_whose(const Condition& condition, const TargetFilter& filter, uint64_t duration_ns);
   // What scheduler.bt asks about the kernel, and the place of the probe `back`.

@@ -129,8 +129,11 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::before:
   case OptionId::after:
   case OptionId::cool_down:
+  case OptionId::when_pressure:
+  case OptionId::when_memory:
   case OptionId::memory:
   case OptionId::files:
+  case OptionId::files_size:
   case OptionId::frames:
   case OptionId::async:
   case OptionId::exact:

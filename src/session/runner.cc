@@ -68,6 +68,7 @@ void Runner::load_into(std::unique_ptr<Backend> backend, const Options& options)
 base::Status Runner::start(Output& output, std::vector<Regular*> regulars) {
   report::Options how = report_options(compiled_.tree->config, false);
   if (take_) how.take_value = take_;
+  how.take_users = what_.take_users;
   if (what_.keeps_files) names().users().keep_files();
   if (what_.keeps_contents) names().users().keep_contents();
   names().codes().set_show(what_.languages);

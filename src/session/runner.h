@@ -39,6 +39,7 @@ struct Measurement {
   uint32_t ring_pages = 0;               // 0: as the engine likes
   uint64_t flight_bytes = 0;             // of records that are overwritten
   std::function<bool(const ir::Action&)> overwrites = {}; // which ones
+  std::function<void(const ir::Action&, std::span<const std::byte> payload)> take_users = {}; // as report::Options has it
   Backend::Refused refused = {};         // decides on events that cannot be attached; none: the first ends it
 };
 

@@ -108,8 +108,11 @@ enum class OptionId : uint8_t {
   before,
   after,
   cool_down,
+  when_pressure,
+  when_memory,
   memory,
   files,
+  files_size,
   input,
   tables,
   audit,
@@ -611,14 +614,21 @@ inline constexpr Option flight_option = {.id = OptionId::flight, .name = "flight
 
 inline constexpr Option flight_options[] = {
     flight_option,
-    {.id = OptionId::streams, .name = "streams", .argument = "STREAMS", .doc = "What to record, of sched, syscalls, cpu, locks, faults (default sched,syscalls,cpu)."},
-    {.id = OptionId::when, .name = "when", .argument = "PROBE", .several = true,
-     .doc = "Write a file when this probe occurs, with a condition: 'uretprobe:./server:handle /retval == 500/'."},
+    {.id = OptionId::execute, .letter = 'e', .name = "execute", .argument = "SCRIPT",
+     .doc = "Also run the probes of SCRIPT, or of a file: what they print is recorded, and --when sees their maps."},
+    {.id = OptionId::streams, .name = "streams", .argument = "STREAMS", .doc = "What to record, of sched, syscalls, cpu, locks, faults, block, network (default sched,syscalls,cpu)."},
+    {.id = OptionId::when, .name = "when", .argument = "TRIGGER", .several = true,
+     .doc = "Write a file when this probe occurs, with a condition: 'uretprobe:./server:handle /retval == 500/'; or when a condition holds, checked every second: 'p99(@us) > 50000'."},
+    {.id = OptionId::when_pressure, .name = "when-pressure", .argument = "RESOURCE:PERCENT", .several = true,
+     .doc = "Write a file when threads waited for cpu, memory or io for more than PERCENT of a second (PSI)."},
+    {.id = OptionId::when_memory, .name = "when-memory", .argument = "SIZE",
+     .doc = "Write a file when the processes of -p, or the command, have more than SIZE bytes of resident memory, K, M or G."},
     {.id = OptionId::before, .name = "before", .argument = "TIME", .doc = "Write events of TIME before the trigger (default 30s), as far as the memory holds them."},
     {.id = OptionId::after, .name = "after", .argument = "TIME", .doc = "Write events of TIME after the trigger (default 1s)."},
     {.id = OptionId::cool_down, .name = "cool-down", .argument = "TIME", .doc = "After a file, only count triggers for TIME (default 10s)."},
     {.id = OptionId::memory, .name = "memory", .argument = "SIZE", .doc = "Keep SIZE bytes of events, K, M or G, divided among the CPUs (default 64M)."},
     {.id = OptionId::files, .name = "files", .argument = "N", .doc = "Keep at most N files, and remove the oldest (default 10)."},
+    {.id = OptionId::files_size, .name = "files-size", .argument = "SIZE", .doc = "Keep at most SIZE bytes of files, K, M or G, and remove the oldest; the newest always stays."},
     target_pid,
     target_thread,
     target_user,
@@ -631,6 +641,8 @@ inline constexpr Option flight_options[] = {
     {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "The first file (default recording.acu); the next ones are recording.2.acu and so on."},
     quiet_option,
     help_option};
+
+inline constexpr Option dump_options[] = {help_option};
 
 inline constexpr Option record_options[] = {
     flight_option,
@@ -1061,10 +1073,14 @@ inline constexpr Subcommand subcommands[] = {
      "Record stacks to a file, for `acu report` or another tool; kinds and probes as for `acu flame`.", record_options,
      "acu record -a --duration 30s --split 1s\nacu record -o build.pb.gz -- make -j8\nacu record -F 999 -p 4711 -o "
      "app.acu"},
-    {"flight", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
-     "Record the events before a trigger: keep the newest in memory, and write them to a file when a probe of --when occurs, on SIGUSR2, or when a signal\n"
-     "ends the command. The same as `acu record --flight`.",
-     flight_options, "acu record --flight --when 'uretprobe:./server:handle /retval == 500/'\nacu flight -p 4711 --streams sched,locks --memory 256M"},
+    {"flight", "[SCRIPT] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
+     "Record the events before a trigger: keep the newest in memory, and write them to a file when a trigger of --when occurs, when `acu dump` asks for it,\n"
+     "on SIGUSR2, or when a signal ends the command. The same as `acu record --flight`.",
+     flight_options,
+     "acu record --flight --when 'uretprobe:./server:handle /retval == 500/'\nacu flight -p 4711 --streams sched,locks --memory 256M\n"
+     "acu flight -e 'uretprobe:./server:handle { @ms = hist(retval) }' --when 'p99(@ms) > 50'"},
+    {"dump", "[PID]", "Ask a flight recorder (`acu record --flight`) to write its file now, wait for it, and print its path. PID is the recorder's; it may be omitted if only one runs.",
+     dump_options, "acu dump\nacu dump 4711"},
     {"top", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Show the top functions live, refreshed every second; kinds and probes as for `acu flame`.\n"
      "On a terminal: arrows select, Enter shows callers and callees, t threads, / searches, space pauses, s sorts, a accumulates\n"

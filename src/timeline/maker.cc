@@ -102,6 +102,7 @@ struct Maker::Parts {
   std::vector<std::vector<Interval>> calls, reasons; // by thread
   std::map<uint32_t, std::vector<Value>> counters;   // by name
   std::map<uint32_t, std::vector<Value>> requests;   // by device: one more, one fewer
+  std::map<uint32_t, std::vector<Value>> transfers;  // by operation (send, receive): bytes of each
   std::vector<Sample> samples;
   struct MarkOf {
     uint64_t time;
@@ -135,6 +136,9 @@ struct Maker::Parts {
   void set(uint32_t thread, uint64_t time, State state, uint32_t ref);
   void forget(uint32_t thread);
   void fill_from_samples();
+  void add_transfers(const Batch& batch, const EventKind& kind);
+  void add_counter(uint32_t name, std::vector<Value>& values, Timeline& out);
+  void add_rates(Timeline& out);
   void add_counters(Timeline& out);
   void add_threads(WaitKinds& waits, Timeline& out);
 };
@@ -149,6 +153,7 @@ void Maker::add(const Batch& batch) {
   parts_->add_steps(batch, kind);
   if (kind.meaning == Meaning::interval) parts_->add_intervals(batch, kind);
   parts_->add_points(batch, kind);
+  if (kind.name == "network") parts_->add_transfers(batch, kind);
 }
 
 void Maker::Parts::add_steps(const Batch& batch, const EventKind& kind) {
@@ -194,6 +199,11 @@ void Maker::Parts::add_points(const Batch& batch, const EventKind& kind) {
     if (kind.meaning == Meaning::counter && value) counters[at(text, i)].push_back({time, static_cast<int64_t>((*value)[i])});
     if (kind.meaning == Meaning::mark || kind.name == "log") marks.push_back({time, at(text, i), kind.meaning != Meaning::mark});
   }
+}
+
+void Maker::Parts::add_transfers(const Batch& batch, const EventKind& kind) {
+  const auto *operation = column(batch, kind, FieldType::text, "operation"), *bytes = column(batch, kind, FieldType::number, "bytes");
+  for (size_t i = 0; bytes && i < batch.size(); i++) transfers[at(operation, i)].push_back({since_begin(batch.times[i]), static_cast<int64_t>((*bytes)[i])});
 }
 
 // ---- the scheduler
@@ -280,21 +290,41 @@ void Maker::Parts::fill_from_samples() {
 
 // ---- the end
 
+void Maker::Parts::add_counter(uint32_t name, std::vector<Value>& values, Timeline& out) {
+  Track track{Track::counter, name, 0, {}};
+  std::ranges::stable_sort(values, {}, &Value::time);
+  for (const Value& v : values) track.segments.begins.push_back(v.time), track.segments.classes.push_back(1), track.segments.values.push_back(v.value);
+  out.tracks.push_back(std::move(track));
+}
+
+// Bytes a second, of up to 1,000 parts of the timeline; where nothing is transferred it is 0.
+void Maker::Parts::add_rates(Timeline& out) {
+  constexpr uint64_t ms = 1'000'000, second = 1'000 * ms;
+  const uint64_t part = std::max(length() / 1'000, ms);
+  for (const auto& [operation, values] : transfers) {
+    std::map<uint64_t, int64_t> sums; // by part
+    for (const Value& v : values) sums[v.time / part] += v.value;
+    std::vector<Value> rates = {{0, 0}};
+    for (const auto& [number, bytes] : sums) {
+      if (rates.back().time == number * part) rates.pop_back();
+      rates.push_back({number * part, static_cast<int64_t>(static_cast<double>(bytes) * static_cast<double>(second) / static_cast<double>(part))});
+      if ((number + 1) * part < length()) rates.push_back({(number + 1) * part, 0});
+    }
+    out.names.texts.push_back("network, " + out.names.texts[operation] + ": bytes/s");
+    add_counter(static_cast<uint32_t>(out.names.texts.size() - 1), rates, out);
+  }
+}
+
 void Maker::Parts::add_counters(Timeline& out) {
-  const auto add = [&](uint32_t name, std::vector<Value>& values) {
-    Track track{Track::counter, name, 0, {}};
-    std::ranges::stable_sort(values, {}, &Value::time);
-    for (const Value& v : values) track.segments.begins.push_back(v.time), track.segments.classes.push_back(1), track.segments.values.push_back(v.value);
-    out.tracks.push_back(std::move(track));
-  };
-  for (auto& [name, values] : counters) add(name, values);
+  for (auto& [name, values] : counters) add_counter(name, values, out);
   for (auto& [device, changes] : requests) {
     std::ranges::stable_sort(changes, {}, &Value::time);
     int64_t now = 0;
     for (Value& v : changes) v.value = now += v.value;
     out.names.texts.push_back("requests of " + out.names.texts[device]);
-    add(static_cast<uint32_t>(out.names.texts.size() - 1), changes);
+    add_counter(static_cast<uint32_t>(out.names.texts.size() - 1), changes, out);
   }
+  add_rates(out);
 }
 
 void Maker::Parts::add_threads(WaitKinds& waits, Timeline& out) {

@@ -2,8 +2,12 @@
 #include "base/text.h"
 #include "recorder/recorder.h"
 #include "session/arguments.h"
+#include "session/script.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
+
+#include <optional>
+#include <unistd.h>
 
 namespace tool {
 
@@ -12,6 +16,28 @@ using spec::OptionId;
 namespace {
 
 base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
+
+// Nothing: there is none.
+base::Result<std::optional<base::Source>> read_users_script(const session::Arguments& arguments) {
+  session::Options how;
+  for (const session::Given& given : arguments.options) {
+    if (given.id != OptionId::execute) continue;
+    how.script += (how.has_script ? "\n" : "") + given.value;
+    how.has_script = true;
+  }
+  if (how.has_script) {
+    if (arguments.words_before) return usage("`" + arguments.words[0] + "`: there is a script already (-e); a command goes after `--`");
+  } else if (!arguments.words_before) {
+    return std::optional<base::Source>();
+  } else {
+    how.file = arguments.words[0];
+    if (arguments.words_before > 1) return usage("`" + arguments.words[1] + "`: only one script can run; a command goes after `--`");
+    if (how.file != "-" && ::access(how.file.c_str(), F_OK) != 0)
+      return usage("`" + how.file + "`: there is no such script; `--streams` selects what is recorded, and a command goes after `--`");
+  }
+  ACU_TRY(base::Source script, session::read_script(how));
+  return std::optional<base::Source>(std::move(script));
+}
 
 base::Result<uint64_t> read_bytes(std::string_view option, const std::string& text) {
   constexpr uint64_t least = 1 << 20, most = uint64_t{64} << 30;
@@ -28,13 +54,20 @@ base::Result<uint64_t> read_bytes(std::string_view option, const std::string& te
 
 base::Result<recorder::Options> read_request(const session::Arguments& arguments) {
   recorder::Options out;
-  if (arguments.words_before) return usage("`" + arguments.words[0] + "`: `--streams` selects what is recorded; a command goes after `--`");
+  ACU_TRY(out.script, read_users_script(arguments));
   ACU_TRY(out.filter, read_target_filter(arguments));
   out.command = arguments.behind;
   const std::string* streams = arguments.value(OptionId::streams);
   ACU_TRY(out.streams, recorder::read_streams(streams ? std::string_view(*streams) : recorder::usual_streams));
   for (const session::Given& given : arguments.options)
     if (given.id == OptionId::when) out.triggers.push_back(given.value);
+  for (const session::Given& given : arguments.options) {
+    if (given.id != OptionId::when_pressure) continue;
+    ACU_TRY(recorder::PressureLimit limit, recorder::read_pressure(given.value));
+    out.pressures.push_back(std::move(limit));
+  }
+  for (const std::string& trigger : out.triggers)
+    if (base::trim(trigger).empty()) return usage("`--when` takes a probe or a condition, such as 'p99(@us) > 50000', not an empty text");
   const std::pair<OptionId, uint64_t*> times[] = {{OptionId::before, &out.before_ns}, {OptionId::after, &out.after_ns},
                                                   {OptionId::cool_down, &out.cool_down_ns}, {OptionId::duration, &out.duration_ns}};
   for (const auto& [id, to] : times)
@@ -45,10 +78,17 @@ base::Result<recorder::Options> read_request(const session::Arguments& arguments
   if (const std::string* text = arguments.value(OptionId::memory)) {
     ACU_TRY(out.memory, read_bytes("--memory", *text));
   }
+  if (const std::string* text = arguments.value(OptionId::when_memory)) {
+    ACU_TRY(out.memory_limit, read_bytes("--when-memory", *text));
+    if (out.filter.pids.empty() && out.command.empty()) return usage("`--when-memory` is about processes: name them with -p, or give a command after `--`");
+  }
   if (const std::string* text = arguments.value(OptionId::files)) {
     constexpr uint64_t most = 10'000;
     ACU_TRY(const uint64_t files, session::read_count("--files", *text, most));
     out.files = static_cast<uint32_t>(files);
+  }
+  if (const std::string* text = arguments.value(OptionId::files_size)) {
+    ACU_TRY(out.files_bytes, read_bytes("--files-size", *text));
   }
   if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
   out.quiet = arguments.has(OptionId::quiet);

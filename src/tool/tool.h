@@ -22,6 +22,7 @@ int modules(Words words);
 int flame(Words words);
 int record(Words words);
 int flight(Words words);
+int dump(Words words);
 int top(Words words);
 int report(Words words);
 int timeline(Words words);
@@ -48,7 +49,7 @@ struct Command {
   int (*run)(Words);
 };
 constexpr Command commands[] = {
-    {"run", run},   {"list", list},     {"bpftrace", bpftrace}, {"sym", sym},   {"modules", modules}, {"flame", flame}, {"record", record}, {"flight", flight},
+    {"run", run},   {"list", list},     {"bpftrace", bpftrace}, {"sym", sym},   {"modules", modules}, {"flame", flame}, {"record", record}, {"flight", flight}, {"dump", dump},
     {"top", top},   {"report", report}, {"timeline", timeline}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"why", why}, {"graph", graph},
     {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"tools", tools},     {"tool", own_tool}, {"mcp", mcp}, {"api", api}, {"learn", learn}, {"info", info},   {"help", help},
 };

@@ -34,7 +34,7 @@ public:
   }
 
   base::Status write(uint32_t rounds) {
-    const uint32_t read = text("read"), serve = text("serve"), disk = text("sda"), operation = text("write"), queue = text("queue \"in\""), odd = text("50% of \"C:\\tmp\"\nü");
+    const uint32_t read = text("read"), serve = text("serve"), disk = text("sda"), operation = text("write"), sent = text("send"), tcp = text("tcp"), peer = text("10.1.2.3"), queue = text("queue \"in\""), odd = text("50% of \"C:\\tmp\"\nü");
     add(Kind::mark, begin, 0, 0, {text("SIGUSR2")});
     for (uint32_t r = 0; r < rounds; r++) {
       const uint64_t t = begin + r * round_ns;
@@ -47,7 +47,8 @@ public:
       add(Kind::call, t + 6 * us, cpu, thread, {5 * us, serve, r});
       add(Kind::page_fault, t + 4 * us + 1, cpu, thread, {0x5555'0000'0000u + r * uint64_t{4096}, 2});
       add(Kind::counter, t + 6 * us + 1, cpu, thread, {queue, r % 3 ? r : static_cast<uint64_t>(-int64_t{r})});
-      add(Kind::block_io, t + 12 * round_ns + 6 * us, cpu, thread, {12 * round_ns + us, disk, operation, 4096, 0});
+      add(Kind::block_io, t + 12 * round_ns + 6 * us, cpu, thread, {12 * round_ns + us, disk, operation, 4096, 0, 2048 + r});
+      add(Kind::network, t + 7 * us + 2, cpu, thread, {sent, 1460, tcp, peer, 443});
       if (r % 100 == 0) {
         add(Kind::log, t + 7 * us, cpu, thread, {odd});
         add(Kind::process_start, t + 7 * us, cpu, thread, {1 + (r / 100) % threads});

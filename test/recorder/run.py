@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """The flight recorder: run.py ACU [--all] [--filter TEXT]
 
-`acu record --flight` over a server with spikes, a flood of triggers, a memory that is too small, a disk that is full, and its own end by kill -9.
+`acu record --flight` over a server with spikes, a flood of triggers, a memory that is too small, a disk that is full, and its own end by kill -9; with a user's
+script, with streams of disks and networks, with triggers that no probe sees, and with `acu dump`. What a busy host does late or otherwise is not what is tested.
 Last line: `N passed, N failed, N skipped`.
 """
+import contextlib
 import functools
 import glob
 import json
+import mmap
 import os
 import re
 import signal
@@ -40,7 +43,7 @@ class Flight:
     def __init__(self, acu, output, *words):
         self.err = ""
         self.process = subprocess.Popen([acu, "record", "--flight", "-o", output, *words], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        self.wait_for("in memory; SIGUSR2 writes it")
+        self.wait_for("in memory; to write it: acu dump ")
 
     def wait_for(self, text):
         while text not in self.err:
@@ -56,8 +59,8 @@ class Flight:
 
 
 def flight(acu, *words, status=0):
-    """One with a command, from begin to end; what it said."""
-    done = subprocess.run([acu, "record", "--flight", *words], capture_output=True, text=True, timeout=120 * SLOWNESS)
+    """One with a command, from begin to end; what it said. Nothing is too old for the file, however long it takes."""
+    done = subprocess.run([acu, "record", "--flight", "--before", "1h", *words], capture_output=True, text=True, timeout=140 * SLOWNESS)
     need(done.returncode == status, f"{words}: status {done.returncode}\n{done.stderr}")
     return done.stderr
 
@@ -77,6 +80,20 @@ def kinds(acu, file):
     return {kind["name"]: kind for kind in found["kinds"]}
 
 
+def events(acu, file, category):
+    """Of one kind, as the export for Chrome has them."""
+    output = os.path.join(folder(), "events.json")
+    report(acu, file, "-o", output)
+    return [e for e in json.load(open(output))["traceEvents"] if e.get("cat") == category and e["ph"] in "iXb"]
+
+
+def memory_of_a_cpu(memory):
+    """Bytes of --memory for each CPU that there may be: a power of two, and not less than two segments."""
+    last = int(open("/sys/devices/system/cpu/possible").read().strip().split("-")[-1])
+    share = memory // (last + 1)
+    return max(1 << (share.bit_length() - 1) if share else 0, 128 << 10), last + 1
+
+
 def test_spike(acu):
     """The file has the lock's holder before the trigger, with its stack, and the wait for the lock with its owner."""
     output = os.path.join(folder(), "spike.acu")
@@ -86,12 +103,13 @@ def test_spike(acu):
     found = json.loads(report(acu, output, "--json", "--top", "1000"))
     need([t["text"] for t in found["triggers"]] == [f"uprobe:{built()}:slow_request /arg0 > 20000/"], found["triggers"])
     trigger = (found["triggers"][0]["ns"] - found["begin_ns"]) / 1e9
-    need(0.05 < trigger < 3 * SLOWNESS, f"the trigger is {trigger} s after the begin")
+    need(trigger > 0.05, f"the trigger is {trigger} s after the begin")
     names = {t["name"] for t in found["threads"]}
     need({"holder", "server"} <= names, names)
     counts = kinds(acu, output)
     for name in ("sched_switch", "sched_wakeup", "syscall", "lock", "mark"):
-        need(counts[name]["kept"] > 0 and counts[name]["lost"] == 0, f"{name}: {counts[name]}")
+        # What a CPU was just writing is lost.
+        need(counts[name]["kept"] > 0 and counts[name]["lost"] <= os.cpu_count(), f"{name}: {counts[name]}")
     folded = os.path.join(TMP, "before.folded")
     report(acu, output, "-o", folded, "--until", str(trigger))
     need("hold_lock_long" in open(folded).read(), "the holder's stack is not among the samples before the trigger")
@@ -102,7 +120,7 @@ def test_all_are_kept(acu):
     output = os.path.join(folder(), "calls.acu")
     flight(acu, "-o", output, "--streams", "syscalls", "--", built(), "calls", "50000", "crash", status=134)
     count = kinds(acu, output)["syscall"]
-    need(50000 <= count["kept"] == count["sent"] <= 50200, count)
+    need(50000 <= count["kept"] == count["sent"] <= 51000, count)
     need("ended by signal 6" in report(acu, output), report(acu, output))
 
 
@@ -110,19 +128,22 @@ def test_a_small_memory_keeps_the_newest(acu):
     output = os.path.join(folder(), "calls.acu")
     flight(acu, "-o", output, "--streams", "syscalls", "--memory", "1M", "--", built(), "calls", "200000", "crash", status=134)
     count = kinds(acu, output)["syscall"]
-    need(200000 <= count["sent"] <= 200200 and count["lost"] == 0, count)
-    # 48 bytes each; what a migration left on the other CPU is there, too.
-    need(2 ** 19 / 48 * 0.9 < count["kept"] <= 2 ** 20 / 48, count)
+    need(200000 <= count["sent"] <= 201000 and count["lost"] == 0, count)
+    # 48 bytes each, 72 with a stack, if the call took long; what it left on other CPUs is there, too.
+    each, cpus = memory_of_a_cpu(2 ** 20)
+    need(each / 72 * 0.9 < count["kept"] <= each * cpus / 48, count)
 
 
 def test_a_flood_of_triggers(acu):
     """1,000 a second: files are seconds apart, and not more than are wanted."""
     output = os.path.join(folder(), "flood.acu")
+    begin = time.monotonic()
     err = flight(acu, "-o", output, "--when", f"uprobe:{built()}:slow_request", "--after", "100ms", "--cool-down", "500ms", "--files", "2",
                  "--", built(), "often", "3")
+    took = time.monotonic() - begin
     written = err.count("wrote ")
-    need(3 <= written <= 8 * SLOWNESS, err)
-    need(len(glob.glob(os.path.join(os.path.dirname(output), "*"))) == 2, os.listdir(os.path.dirname(output)))
+    need(1 <= written <= took / 0.6 + 2, f"{written} files in {took:.1f} s\n{err}")
+    need(len(glob.glob(os.path.join(os.path.dirname(output), "*"))) == min(written, 2), os.listdir(os.path.dirname(output)))
     triggers = int(re.search(r"(\d+) triggers, ", err).group(1))
     need(triggers > 1000, err)
 
@@ -172,6 +193,7 @@ def test_kill_9_leaves_files(acu):
     """What was written is complete, and a file that was being written is read up to where it got."""
     output = os.path.join(folder(), "r.acu")
     run = Flight(acu, output, "--after", "10ms")
+    subprocess.run([built(), "calls", "200000"], check=True)  # names are before the events, and shall be few
     run.process.send_signal(signal.SIGUSR2)
     run.wait_for("wrote ")
     run.process.kill()
@@ -191,13 +213,224 @@ def test_mistakes(acu):
                         (["--memory", "12"], "takes a size from 1M to 64G"),
                         (["--split", "1s"], "--split"),
                         (["cpu"], "`--streams` selects what is recorded"),
+                        (["-e", "BEGIN {"], "stdin:1:"),
+                        (["-e", "config = { max_strlen = 10 } interval:s:1 { }"], "no config block"),
+                        (["-e", "interval:s:1 { system(\"ls\") }"], "system"),
+                        (["-e", "interval:s:1 { @a = 1 }", "--when", "p99(@b) > 1"], "--when:1:"),
+                        (["-e", "interval:s:1 { @a = 1 }", "--when", "@triggers > 1"], "--when:1:"),
+                        (["-e", "interval:s:1 { @a = 1 }", "/bin/true"], "there is a script already"),
+                        (["--when", " "], "not an empty text"),
+                        (["--when-pressure", "disk:1"], "takes cpu, memory or io"),
+                        (["--when-pressure", "cpu:200%"], "takes cpu, memory or io"),
+                        (["--when-memory", "100M"], "name them with -p"),
                         (["--when", "uprobe:/bin/true:nothing_of_that_name"], "nothing_of_that_name"),
-                        (["--when", "interval:s:1 /1 +/"], "ERROR"),
+                        (["--when", "interval:s:1 /1 +/"], "--when:1:"),
                         (["-o", "/nowhere/r.acu"], "cannot write `/nowhere/r.acu`")):
         done = subprocess.run([acu, "record", "--flight", *words], capture_output=True, text=True, timeout=60 * SLOWNESS)
         need(done.returncode in (1, 2, 3) and text in done.stderr, f"{words}: status {done.returncode}\n{done.stderr}")
     done = subprocess.run([acu, "record", "--when", "interval:s:1"], capture_output=True, text=True, timeout=60 * SLOWNESS)
     need(done.returncode == 2 and "--when" in done.stderr, done.stderr)
+
+
+SCRIPT = """
+#define AT 30
+#define IDS(x) 77
+macro slow(us) { us > AT * 1000 }
+uprobe:SERVER:slow_request /slow(arg0)/ {
+  @us = hist(arg0); @triggers = count(); @left[tid] = nsecs; @last_trigger = IDS(1);
+  printf("slow request: %d us, %d\\n", arg0, @last_trigger);
+  print((trigger = nsecs, thread = (uint64)1, number = (uint32)1));
+}
+"""
+
+
+def test_users_script(acu):
+    """Its maps trigger, what it prints is recorded, and none of its names is one of the recorder's."""
+    where = folder()
+    output, script = os.path.join(where, "script.acu"), os.path.join(where, "flight.bt")
+    open(script, "w").write(SCRIPT.replace("SERVER", built()))
+    err = flight(acu, script, "-o", output, "--when", "p99(@us) > 20000", "--cool-down", "1h", "--after", "10ms", "--", built(), "spikes", "4")
+    need(err.count("wrote ") == 1 and "1 file" in err, err)
+    found = json.loads(report(acu, output, "--json", "--top", "1000"))
+    need([t["text"] for t in found["triggers"]] == ["p99(@us) > 20000"], found["triggers"])
+    lines = [line for line in found["log"] if line["text"].startswith("slow request: ")]
+    need(lines and len(lines) * 2 == len(found["log"]), found["log"])
+    need(all(re.fullmatch(r"slow request: \d{5,} us, 77", line["text"]) and line["thread"] == "server" for line in lines), lines)
+    need(all("trigger = " in line["text"] for line in found["log"] if line not in lines), found["log"])
+    need(lines[0]["ns"] <= found["triggers"][0]["ns"], "the line is not before what it triggered")
+    text = report(acu, output)
+    need("\nlog\n" in text and lines[0]["text"] in text, text)
+    need(lines[0]["text"] in [e["name"] for e in events(acu, output, "log")], "not in the export")
+    page = os.path.join(where, "page.html")
+    subprocess.run([acu, "timeline", "-q", output, "-o", page], check=True, timeout=60 * SLOWNESS)
+    need(lines[0]["text"] in open(page).read(), "not on the timeline")
+    kinds(acu, output)
+
+
+def test_lines_that_were_held_back(acu):
+    """`speculate` in the user's script: what is committed is in the file, with its own times."""
+    output = os.path.join(folder(), "held.acu")
+    script = f'uprobe:{built()}:slow_request {{ speculate {{ printf("request %d\\n", arg0) }} if (arg0 % 100 == 7) {{ commit() }} else {{ discard() }} }}'
+    flight(acu, "-e", script, "-o", output, "--streams", "sched", "--when", "1 == 0", "--", "sh", "-c", f"{built()} often 1; kill -ABRT $$", status=134)
+    found = json.loads(report(acu, output, "--json"))
+    need([line["text"] for line in found["log"]] == [f"request {n}" for n in range(7, 1000, 100)], found["log"])
+    times = [line["ns"] for line in found["log"]]
+    need(times == sorted(times) and times[-1] - times[0] >= 0.8e9, times)
+    kinds(acu, output)
+
+
+def test_network(acu):
+    """Bytes to and from sockets, with peers."""
+    if not os.path.exists("/sys/kernel/tracing/events/sock/sock_recv_length") and not os.path.exists("/sys/kernel/debug/tracing/events/sock/sock_recv_length"):
+        raise Skipped("this kernel has no tracepoint sock:sock_recv_length")
+    output = os.path.join(folder(), "network.acu")
+    program = """
+import os, socket
+listener = socket.create_server(("127.0.0.1", 0))
+a = socket.create_connection(listener.getsockname())
+b = listener.accept()[0]
+for n in range(5):
+    a.sendall(b"x" * (1000 + n))
+    got = 0
+    while got < 1000 + n: got += len(b.recv(4096))
+c, d = socket.socketpair()
+c.send(b"y" * 77); d.recv(100, socket.MSG_PEEK); d.recv(100)
+u = socket.socket(FAMILY, socket.SOCK_DGRAM)
+u.bind((LOCAL, 0)); u.connect(u.getsockname()); u.send(b"z" * 55); u.recv(100)
+open(PORTS, "w").write(f"{listener.getsockname()[1]} {a.getsockname()[1]}")
+os.abort()
+"""
+    ports = os.path.join(folder(), "ports")
+    has_ipv6 = os.path.exists("/proc/net/if_inet6") and " lo\n" in open("/proc/net/if_inet6").read()
+    family, local = ("socket.AF_INET6", "::1") if has_ipv6 else ("socket.AF_INET", "127.0.0.1")
+    program = program.replace("PORTS", repr(ports)).replace("FAMILY", family).replace("LOCAL", repr(local))
+    flight(acu, "-o", output, "--streams", "network", "--", "/usr/bin/python3", "-c", program, status=134)
+    server, client = open(ports).read().split()
+    found = [{"way": e["args"]["operation"], **e["args"]} for e in events(acu, output, "network")]
+    tcp = [(e["way"], e["port"], e["bytes"]) for e in found if e["protocol"] == "tcp" and e["peer"] == "127.0.0.1"]
+    need([e for e in tcp if e[0] == "send"] == [("send", int(server), 1000 + n) for n in range(5)], tcp)
+    need(sum(e[2] for e in tcp if e[0] == "receive" and e[1] == int(client)) == 5010, tcp)
+    need([(e["way"], e["bytes"]) for e in found if e["protocol"] == "unix" and e["bytes"] == 77] == [("send", 77), ("receive", 77)], found)
+    need([(e["way"], e["peer"], e["bytes"]) for e in found if e["protocol"] == "udp"] == [("send", local, 55), ("receive", local, 55)], found)
+    page = os.path.join(folder(), "page.html")
+    subprocess.run([acu, "timeline", "-q", output, "-o", page], check=True, timeout=60 * SLOWNESS)
+    need("network, send: bytes/s" in open(page).read(), "not on the timeline")
+
+
+def test_block(acu):
+    """Reads past the page cache: device, sector, bytes, who and why."""
+    path, output = os.path.join(folder(), "data"), os.path.join(folder(), "block.acu")
+    open(path, "wb").write(os.urandom(1 << 20))
+    subprocess.run(["sync", path], check=True)
+    program = """
+import mmap, os, sys
+file = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)
+page = mmap.mmap(-1, 65536)
+for n in range(16): os.preadv(file, [page], n * 65536)
+os.abort()
+"""
+    with contextlib.ExitStack() as stack:
+        try:
+            file = os.open(path, os.O_RDONLY | os.O_DIRECT)
+        except OSError:
+            raise Skipped("files of " + TMP + " cannot be read past the page cache")
+        stack.callback(os.close, file)
+        reads = lambda: sum(int(line.split()[3]) for line in open("/proc/diskstats"))
+        before, page = reads(), mmap.mmap(-1, 65536)
+        os.preadv(file, [page], 0)
+        if reads() == before:
+            raise Skipped("files of " + TMP + " are not on a disk")
+    flight(acu, "-o", output, "--streams", "block", "--", "/usr/bin/python3", "-c", program, path, status=134)
+    found = [e["args"] for e in events(acu, output, "block_io") if e["args"]["operation"] == "read"]
+    need(sum(e["bytes"] for e in found) >= 1 << 20, f"{sum(e['bytes'] for e in found)} bytes in {len(found)} requests")
+    disks = {line.split()[2] for line in open("/proc/diskstats")}
+    need(all(e["device"] in disks and e["sector"] > 0 for e in found), found)
+    whole = events(acu, output, "block_io")
+    need(all(e["tid"] for e in whole) and any("sf" in e for e in whole), whole[:3])
+    page = os.path.join(folder(), "page.html")
+    subprocess.run([acu, "timeline", "-q", output, "-o", page], check=True, timeout=60 * SLOWNESS)
+    need("requests of " + found[0]["device"] in open(page).read(), "not on the timeline")
+    kinds(acu, output)
+
+
+def test_old_files_go(acu):
+    """By number and by size; the newest stays, however large it is."""
+    where = folder()
+    run = Flight(acu, os.path.join(where, "r.acu"), "--streams", "syscalls", "--files", "99", "--files-size", "1M")
+    paths, sizes = [], []
+    while sum(sizes) < 3 << 20 and len(sizes) < 30:
+        subprocess.run([built(), "calls", "150000"], check=True)
+        done = subprocess.run([acu, "dump", str(run.process.pid)], capture_output=True, text=True, timeout=60 * SLOWNESS)
+        need(done.returncode == 0, done.stderr)
+        paths.append(done.stdout.strip())
+        sizes.append(os.path.getsize(paths[-1]))
+        there = [os.path.join(where, name) for name in os.listdir(where)]
+        need(paths[-1] in there and (len(there) == 1 or sum(map(os.path.getsize, there)) <= 1 << 20), f"{there}: {sizes}")
+    run.end()
+    need(len(os.listdir(where)) < len(sizes), f"{sizes}: {os.listdir(where)}")
+
+
+def test_dump(acu):
+    """It waits for the file and prints its path, soon after another one, too."""
+    output = os.path.join(folder(), "r.acu")
+    run = Flight(acu, output, "--streams", "sched", "--cool-down", "1h")
+    paths = []
+    for _ in range(2):
+        done = subprocess.run([acu, "dump", str(run.process.pid)], capture_output=True, text=True, timeout=60 * SLOWNESS)
+        need(done.returncode == 0, done.stderr)
+        paths.append(done.stdout.strip())
+        found = json.loads(report(acu, paths[-1], "--json"))
+        need(found["complete"] and found["triggers"][0]["text"] == "acu dump", found)
+    need(paths == [output, output.replace("r.acu", "r.2.acu")], paths)
+    alone = subprocess.run([acu, "dump"], capture_output=True, text=True, timeout=60 * SLOWNESS)
+    need(alone.returncode == 0 or "several flight recorders run: " in alone.stderr, alone.stderr)  # there may be others
+    err = run.end()
+    need(re.search(r"[23] triggers, [23] files", err), err)
+    done = subprocess.run([acu, "dump", str(run.process.pid)], capture_output=True, text=True, timeout=60 * SLOWNESS)
+    need(done.returncode == 1 and "no flight recorder runs as process" in done.stderr, done.stderr)
+
+
+def test_memory_of_a_process(acu):
+    output = os.path.join(folder(), "memory.acu")
+    program = "import sys, time\nx = bytearray(b'x' * (200 << 20))\ntime.sleep(float(sys.argv[1]))"
+    err = flight(acu, "-o", output, "--streams", "sched", "--when-memory", "150M", "--after", "10ms", "--cool-down", "1h", "--", "/usr/bin/python3", "-c", program, str(3 * SLOWNESS))
+    need(re.search(r"wrote .*: memory \d+ MiB above 150 MiB", err), err)
+
+
+def test_pressure(acu):
+    if not os.path.exists("/proc/pressure/cpu"):
+        raise Skipped("this kernel does not measure pressure")
+    run = Flight(acu, os.path.join(folder(), "pressure.acu"), "--streams", "sched", "--when-pressure", "cpu:2%", "--after", "10ms", "--cool-down", "1h")
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * os.cpu_count())]
+    try:
+        run.wait_for("wrote ")
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    need(re.search(r"wrote .*: cpu pressure \d+% above 2%", run.err), run.err)
+    run.end()
+
+
+def test_names_of_threads_that_ended(acu):
+    """Of a thread that is not recorded itself, and ended before the file was written: it woke one that is."""
+    where = folder()
+    output, program = os.path.join(where, "r.acu"), os.path.join(where, "shortlived")
+    subprocess.run(["cp", "/bin/true", program], check=True)
+    helper = subprocess.Popen(["/usr/bin/python3", "-c", f"import subprocess, sys\nfor line in sys.stdin:\n  subprocess.run([{program!r}])\n  print(flush=True)"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    run = Flight(acu, output, "-p", str(helper.pid), "--streams", "sched", "--after", "10ms")
+    for _ in range(3):
+        print(file=helper.stdin, flush=True)
+        helper.stdout.readline()
+    run.process.send_signal(signal.SIGUSR2)
+    run.wait_for("wrote ")
+    run.end()
+    helper.kill()
+    helper.wait()
+    threads = json.loads(report(acu, output, "--json", "--top", "1000"))["threads"]
+    need("shortlived" in {t["name"] for t in threads}, threads)
+    need("[exited]" not in {t["name"] for t in threads}, threads)
 
 
 if __name__ == "__main__":

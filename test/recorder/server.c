@@ -1,24 +1,29 @@
-// Programs to record. spikes SECONDS: requests under a lock, which another thread holds for 50 ms now and then; a request that took 30 ms or more calls
-// slow_request(). calls N: system calls. often SECONDS: slow_request() 1,000 times a second. crash: abort(3).
+// Programs to record. spikes SECONDS: requests under a lock, which another thread holds for 50 ms of CPU time now and then; a request that it made wait for 30 ms
+// or more calls slow_request(). calls N: system calls. often SECONDS: slow_request() 1,000 times a second. requests SECONDS PERIOD: two servers, each with a
+// client that waits for every answer; the lock is held for 50 ms every PERIOD seconds; prints the requests a second. crash, behind these: abort(3).
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile int stop;
-static volatile uint64_t done, slow;
+static volatile uint64_t done, slow, holds; // holds: that are over; under the lock
+static uint64_t period_ns = 700000000;
 
-static uint64_t now(void) {
+static uint64_t clock_ns(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+
+static uint64_t now(void) { return clock_ns(CLOCK_MONOTONIC); }
 
 static void pause_for(uint64_t ns) {
   struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
@@ -30,18 +35,21 @@ __attribute__((noinline)) void slow_request(uint64_t us) {
   __asm__ volatile("" ::"r"(us));
 }
 
+// CPU time: on a busy host it takes longer, and samples see it all the same.
 __attribute__((noinline)) static void hold_lock_long(void) {
-  const uint64_t until = now() + 50000000;
   pthread_mutex_lock(&lock);
-  while (now() < until) {}
+  const uint64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 50000000;
+  while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+    for (volatile int i = 0; i < 100000; i++) {} // the clock is a system call
+  holds++;
   pthread_mutex_unlock(&lock);
 }
 
 static void *hold(void *unused) {
   pthread_setname_np(pthread_self(), "holder");
   while (!stop) {
-    pause_for(700000000);
-    hold_lock_long();
+    pause_for(period_ns);
+    if (!stop) hold_lock_long();
   }
   return unused;
 }
@@ -49,15 +57,70 @@ static void *hold(void *unused) {
 static void *serve(void *unused) {
   pthread_setname_np(pthread_self(), "server");
   while (!stop) {
-    const uint64_t begin = now();
+    const uint64_t before = holds, begin = now();
     pthread_mutex_lock(&lock);
+    const int was_held = holds != before;
     done++;
     pthread_mutex_unlock(&lock);
     const uint64_t took = now() - begin;
-    if (took >= 30000000) slow_request(took / 1000);
+    if (was_held && took >= 30000000) slow_request(took / 1000);
     pause_for(1000000);
   }
   return unused;
+}
+
+static volatile uint64_t sum;
+
+// Some 20 us.
+static void work(const char *request) {
+  uint64_t n = (uint64_t)request[0];
+  for (int i = 0; i < 20000; i++) n = n * 6364136223846793005u + 1442695040888963407u;
+  pthread_mutex_lock(&lock);
+  sum += n;
+  done++;
+  pthread_mutex_unlock(&lock);
+}
+
+static void *answer(void *socket) {
+  const int fd = (int)(intptr_t)socket;
+  char request[64];
+  pthread_setname_np(pthread_self(), "server");
+  while (read(fd, request, sizeof request) == sizeof request) {
+    const uint64_t before = holds, begin = now();
+    work(request);
+    const uint64_t took = now() - begin;
+    if (holds != before && took >= 30000000) slow_request(took / 1000);
+    if (write(fd, request, sizeof request) != sizeof request) break;
+  }
+  return NULL;
+}
+
+static void *ask(void *socket) {
+  const int fd = (int)(intptr_t)socket;
+  char request[64] = "request";
+  pthread_setname_np(pthread_self(), "client");
+  while (!stop && write(fd, request, sizeof request) == sizeof request && read(fd, request, sizeof request) == sizeof request) {}
+  shutdown(fd, SHUT_RDWR);
+  return NULL;
+}
+
+static int requests(uint64_t seconds) {
+  enum { pairs = 2 };
+  pthread_t threads[2 * pairs], holder;
+  for (int i = 0; i < pairs; i++) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return perror("socketpair"), 1;
+    pthread_create(&threads[2 * i], NULL, answer, (void *)(intptr_t)ends[0]);
+    pthread_create(&threads[2 * i + 1], NULL, ask, (void *)(intptr_t)ends[1]);
+  }
+  pthread_create(&holder, NULL, hold, NULL);
+  const uint64_t begin = now(), first = done;
+  pause_for(seconds * 1000000000u);
+  const double rate = (double)(done - first) / ((double)(now() - begin) / 1e9);
+  stop = 1;
+  for (int i = 0; i < 2 * pairs; i++) pthread_join(threads[i], NULL);
+  printf("%.0f\n", rate);
+  return 0; // the holder may sleep for long
 }
 
 int main(int argc, char **argv) {
@@ -68,6 +131,9 @@ int main(int argc, char **argv) {
     if (argc > 3) abort();
   } else if (!strcmp(mode, "often")) {
     for (uint64_t i = 0; i < number * 1000; i++) slow_request(i), pause_for(900000);
+  } else if (!strcmp(mode, "requests")) {
+    if (argc > 3) period_ns = strtoull(argv[3], NULL, 10) * 1000000000u;
+    return requests(number);
   } else if (!strcmp(mode, "spikes")) {
     pthread_t threads[3];
     pthread_create(&threads[0], NULL, hold, NULL);

@@ -51,6 +51,23 @@ TEST_F(Reports, SamplesAreAProfile) {
   EXPECT_EQ(half->total(), 150u) << "two each microsecond, from 1.003 s on";
 }
 
+TEST_F(Reports, LinesOfAScriptAreShown) {
+  auto writer = Writer::create(path, {.begin_ns = 1'000'000'000, .end_ns = 3'000'000'000});
+  ASSERT_TRUE(writer.ok());
+  Names names;
+  names.texts = {"", "server", "slow: 7 ms", "a\nb"};
+  names.threads = {{}, {10, 11, 1, 1}};
+  Batch batch = {.kind = writer->add_kind(kind_of(Kind::log)), .times = {2'500'000'000, 2'600'000'000}, .cpus = {1, 0}, .threads = {1, 1}, .columns = {{2, 3}}};
+  ASSERT_TRUE(writer->add(batch, names).ok());
+  ASSERT_TRUE(writer->finish({.begin_ns = 1'000'000'000, .end_ns = 3'000'000'000}, std::vector<Count>{{.sent = 2, .kept = 2}}).ok());
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader.ok());
+  const std::string text = report_text(*reader, {}).value(), json = report_json(*reader, {}).value();
+  EXPECT_NE(text.find("    1.500000 CPU 1         11  server: slow: 7 ms\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("a\nb"), std::string::npos) << "a line is one";
+  EXPECT_NE(json.find("{\"ns\": 2500000000, \"cpu\": 1, \"pid\": 10, \"tid\": 11, \"thread\": \"server\", \"text\": \"slow: 7 ms\"}"), std::string::npos) << json;
+}
+
 TEST_F(Reports, WithoutSamplesThereIsNoProfile) {
   auto writer = Writer::create(path, {});
   ASSERT_TRUE(writer.ok());

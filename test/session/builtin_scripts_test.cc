@@ -135,6 +135,47 @@ TEST(BuiltinScripts, AnImportIsReplaced) {
   EXPECT_TRUE(std::ranges::none_of(s.parts.imports, [](const lang::Insert& i) { return i.name == "graph.bt"; })) << "it does not import itself";
 }
 
+// flight.bt has maps, C macros and prints of these names: a user's script and what belongs to it are apart.
+TEST(BuiltinScripts, AUsersScriptHasNamesOfItsOwn) {
+  NEEDS_TRACEFS;
+  BuiltinScript script("flight");
+  script.set_users_script("flight_user.bt", "#define AT 3\n#define NOW(a) a\ninterval:s:1 { @triggers = count(); @called[\"x\"] = hist(NOW(AT)); printf(\"%d\", AT); print((trigger = 1)); }", "mine.bt");
+  script.set_import("flight_triggers.bt", "when_1 = interval:s:9 { TRIGGER(1) }\nmacro when_2() { true }\ninterval:s:1 /when_2()/ { TRIGGER(2) }\n");
+  script.set_users_places("when_1", "interval:s:2 /@triggers > 5/", "--when");
+  script.set_users_expression("when_2", "p99(@called[\"x\"]) > AT", "--when");
+  Runner runner({.aim = "test", .script = std::move(script), .filters_itself = true});
+  const base::Status status = runner.compile();
+  ASSERT_TRUE(status.ok()) << status.error().message;
+  std::multiset<std::string> maps;
+  for (const ir::Map& m : runner.program().maps) maps.insert(m.name);
+  for (const char* name : {"triggers", "called", "flight.triggers", "flight.called", "flight.left"}) EXPECT_EQ(maps.count(name), 1u) << name;
+  size_t users = 0;
+  for (const ir::Action& a : runner.program().actions) {
+    if (!a.is_users) continue;
+    users++;
+    ASSERT_EQ(a.payload->fields().size(), 1u + ir::stamp_fields);
+    EXPECT_EQ(runner.source().name(a.where.begin), "mine.bt");
+  }
+  EXPECT_EQ(users, 2u);
+}
+
+TEST(BuiltinScripts, MistakesInAUsersScriptAreThere) {
+  NEEDS_TRACEFS;
+  const auto message = [](std::string text, std::string condition) {
+    BuiltinScript script("flight");
+    script.set_users_script("flight_user.bt", std::move(text), "mine.bt");
+    script.set_import("flight_triggers.bt", "macro when_1() { true }\ninterval:s:1 /when_1()/ { TRIGGER(1) }\n");
+    script.set_users_expression("when_1", std::move(condition), "--when");
+    const base::Status status = compiled(std::move(script));
+    return status.ok() ? std::string() : status.error().message;
+  };
+  EXPECT_EQ(message("", "true"), "");
+  EXPECT_NE(message("interval:s:1 { @a = }", "true").find("mine.bt:1:"), std::string::npos);
+  EXPECT_NE(message("interval:s:1 { @a = IDS(curtask) }", "true").find("mine.bt:1:"), std::string::npos) << "a macro of flight.bt";
+  EXPECT_NE(message("import \"waits.bt\"", "true").find("file not found"), std::string::npos) << "acu's imports are not the user's";
+  EXPECT_NE(message("interval:s:1 { @a = 1 }", "@left > 1").find("--when:1:"), std::string::npos) << "a map of flight.bt";
+}
+
 TEST(BuiltinScripts, ADurationIsAnInterval) {
   const auto before = [](uint64_t ns) {
     BuiltinScript s("flame_cpu");

@@ -183,7 +183,7 @@ void Simulation::wake_some(uint64_t now, uint32_t cpu, uint32_t by) {
     Thread& t = threads_[blocked_.back()];
     blocked_.pop_back();
     const Reason& r = reasons[t.reason];
-    if (r.state == State::disk) add(Kind::block_io, now, cpu, t.number, {now - t.since, text(t.number % 2 ? "nvme0n1" : "sda"), text("read"), 4096, 0});
+    if (r.state == State::disk) add(Kind::block_io, now, cpu, t.number, {now - t.since, text(t.number % 2 ? "nvme0n1" : "sda"), text("read"), 4096, 0, now / 1000});
     add(Kind::sched_wakeup, now, cpu, by, {t.number, 0});
     change(t, now, State::runnable);
     ready_.push_back(t.number);

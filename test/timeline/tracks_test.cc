@@ -173,7 +173,7 @@ TEST(Tracks, waits_by_what_is_known_of_the_time) {
   for (uint64_t time : {100, 300, 500, 700}) e.swap(time, 0, 1, 0), e.swap(time + 100, 0, 0, 1);
   e.add(Kind::syscall, 205, 0, 1, {110, 4, 0, 0});            // futex
   e.add(Kind::syscall, 405, 0, 1, {110, 3, 0, 0});            // read says nothing
-  e.add(Kind::block_io, 599, 0, 1, {90, 1, 3, 4096, 0});
+  e.add(Kind::block_io, 599, 0, 1, {90, 1, 3, 4096, 0, 8});
   e.add(Kind::lock, 801, 0, 1, {110, 0x1000, 2, 0});
   EXPECT_EQ(states(e.make(), 1), "0 running, 100 lock, 200 running, 300 waiting, 400 running, 500 disk, 600 running, 700 lock, 800 running");
 }
@@ -235,14 +235,26 @@ TEST(Tracks, counters_and_requests_of_a_device) {
   Events e;
   e.add(Kind::counter, 100, 0, 0, {11, 7});
   e.add(Kind::counter, 200, 0, 0, {11, static_cast<uint64_t>(-3)});
-  e.add(Kind::block_io, 500, 0, 1, {300, 12, 3, 0, 0});
-  e.add(Kind::block_io, 600, 0, 1, {300, 12, 3, 0, 0});
+  e.add(Kind::block_io, 500, 0, 1, {300, 12, 3, 0, 0, 0});
+  e.add(Kind::block_io, 600, 0, 1, {300, 12, 3, 0, 0, 0});
   const Timeline t = e.make();
   ASSERT_EQ(t.tracks.size(), 2u);
   EXPECT_EQ(t.tracks[0].segments.values, (std::vector<int64_t>{7, -3}));
   EXPECT_EQ(t.names.texts[t.tracks[1].owner], "requests of tcp_recvmsg");
   EXPECT_EQ(t.tracks[1].segments.begins, (std::vector<uint64_t>{200, 300, 500, 600}));
   EXPECT_EQ(t.tracks[1].segments.values, (std::vector<int64_t>{1, 2, 1, 0}));
+}
+
+TEST(Tracks, network_is_bytes_a_second) {
+  Events e;
+  e.add(Kind::network, 500, 0, 1, {3, 100, 0, 0, 0});
+  e.add(Kind::network, 600, 0, 1, {3, 50, 0, 0, 0});
+  e.add(Kind::network, 700, 0, 1, {11, 7, 0, 0, 0});
+  const Timeline t = e.make();
+  ASSERT_EQ(t.tracks.size(), 2u);
+  EXPECT_EQ(t.names.texts[t.tracks[0].owner], "network, read: bytes/s");
+  EXPECT_EQ(t.tracks[0].segments.values, std::vector<int64_t>{150'000}) << "of a millisecond, which is the shortest part";
+  EXPECT_EQ(t.tracks[1].segments.values, std::vector<int64_t>{7'000});
 }
 
 TEST(Tracks, threads_that_ran_longest_are_first_and_processes_stay_together) {
@@ -299,7 +311,7 @@ TEST(Tracks, any_events_make_tracks_in_order) {
       case 2: e.add(Kind::call, time, 0, static_cast<uint32_t>(thread), {random(2000), 5 + random(3), 0}); break;
       case 3: e.add(Kind::syscall, time, 0, static_cast<uint32_t>(thread), {random(300), 3 + random(1), 0, stacks[random(2)]}); break;
       case 4: e.add(Kind::cpu_sample, time, 0, static_cast<uint32_t>(thread), {stacks[random(2)], random(100)}); break;
-      case 5: e.add(Kind::block_io, time, 0, static_cast<uint32_t>(thread), {random(300), 1, 3, 0, 0}); break;
+      case 5: e.add(Kind::block_io, time, 0, static_cast<uint32_t>(thread), {random(300), 1, 3, 0, 0, 0}); break;
       default: e.add(Kind::process_start, time, 0, static_cast<uint32_t>(thread), {random(3)});
       }
     }

@@ -1,0 +1,38 @@
+// `acu dump`: a flight recorder writes its file now.
+#include "recorder/dump_requests.h"
+#include "session/arguments.h"
+#include "tool/tool.h"
+
+namespace tool {
+
+namespace {
+
+base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
+
+base::Result<int> choose_recorder(const std::vector<std::string>& words) {
+  if (words.size() > 1) return usage("`" + words[1] + "`: one recorder can be asked at a time");
+  if (!words.empty()) return session::read_pid("acu dump", words[0]);
+  const std::vector<int> running = recorder::running_recorders();
+  if (running.size() == 1) return running[0];
+  if (running.empty()) return base::Error{base::Failure::runtime, "no flight recorder runs\nhint: acu record --flight starts one"};
+  std::string all;
+  for (int pid : running) all.append(all.empty() ? "" : ", ").append(std::to_string(pid));
+  return usage("several flight recorders run: " + all + "\nhint: name one: acu dump " + std::to_string(running[0]));
+}
+
+} // namespace
+
+int dump(Words words) {
+  const spec::Subcommand& self = *spec::find_subcommand("dump");
+  auto arguments = session::parse_arguments(self, words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
+  auto pid = choose_recorder(arguments->words);
+  if (!pid.ok()) return fail(pid.error());
+  auto path = recorder::request_dump(*pid);
+  if (!path.ok()) return fail(path.error());
+  say(*path + "\n");
+  return 0;
+}
+
+} // namespace tool
