@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/diagnostics.h"
+#include "dlang/lower.h"
 #include "ir/ir.h"
 #include "ir/lower.h"
 #include "lang/check.h"
@@ -25,6 +26,7 @@ struct CompileOptions {
   std::vector<std::pair<std::string, std::string>> named;
   std::vector<std::string> include_dirs, include_files; // -I, --include
   lang::Parts parts = {};
+  const dlang::TranslateOptions* d_script = nullptr; // the text is in D
   bool unsafe = false;
   bool accepts_old_scripts = false, needs_events = false; // as lang::CheckOptions has them
   bool test = false, bench = false; // --test, --bench
@@ -49,6 +51,7 @@ struct Compiled {
   const bpf::Features* features = nullptr; // of its host
   lang::Checked checked;
   ir::Program program;
+  std::shared_ptr<const dlang::Plan> d_plan; // of a script in D: how its output is printed
   std::string environment_mistake; // a variable with a wrong value
   bool ok = false;                 // all steps done, no mistakes
 };

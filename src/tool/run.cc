@@ -4,7 +4,16 @@
 
 namespace tool {
 
-int run(Words words) { return run(words, {}); }
+// A script in D, by the ending of its file's name.
+static bool is_d_script(Words words) {
+  for (std::string_view word : words) {
+    if (word == "--") return false;
+    if (!word.starts_with("-")) return word.size() > 2 && word.ends_with(".d");
+  }
+  return false;
+}
+
+int run(Words words) { return is_d_script(words) ? dscript(words) : run(words, {}); }
 
 int run(Words words, const session::ReadyTool& tool) {
   auto arguments = session::parse_arguments(*spec::find_subcommand("run"), words);
