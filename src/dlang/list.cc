@@ -1,5 +1,6 @@
 // `-l`: the probes of a script, as dtrace lists them.
 #include "dlang/lower.h"
+#include "dlang/providers.h"
 #include "lang/ast.h"
 #include "probe/probe.h"
 #include "spec/syscalls.h"
@@ -13,6 +14,23 @@ static std::string line_of(uint32_t id, const Place& p, std::string_view module,
   std::snprintf(text, sizeof text, "%5u %10s %17.*s %33.*s %s\n", id, p.provider.c_str(), static_cast<int>(module.size()), module.data(), static_cast<int>(function.size()),
                 function.data(), p.name.c_str());
   return text;
+}
+
+std::string list_providers() {
+  std::string out = "provider   support  by, and what differs\n";
+  for (const Provider& p : providers) {
+    char head[64];
+    std::snprintf(head, sizeof head, "%-10s %-8s ", std::string(p.name).c_str(), std::string(p.support).c_str());
+    std::string text(p.place);
+    if (p.support == "no") text = "instead";
+    if (!p.remark.empty()) text += ": " + std::string(p.remark);
+    std::string probes;
+    for (const FixedProbe& f : fixed_probes)
+      if (f.provider == p.name) probes += (probes.empty() ? "" : ", ") + std::string(f.name);
+    out += head + text + "\n";
+    if (!probes.empty()) out += std::string(20, ' ') + probes + "\n";
+  }
+  return out;
 }
 
 std::string list(const Plan& plan, const lang::Program& program) {

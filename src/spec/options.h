@@ -408,6 +408,7 @@ inline constexpr Option dscript_options[] = {
     {.id = OptionId::set_option, .letter = 'x', .argument = "NAME[=VALUE]", .doc = "Set an option, as `#pragma D option` does."},
     {.id = OptionId::zero_probes, .letter = 'Z', .doc = "Allow descriptions that match no probe."},
     {.id = OptionId::list, .letter = 'l', .doc = "List the probes of the script, with the numbers that its output shows."},
+    {.id = OptionId::tables, .name = "providers", .doc = "List the providers: which are supported, by what, and what differs."},
     {.id = OptionId::compile_only, .letter = 'e', .doc = "Check the script and exit."},
     {.id = OptionId::verbose, .letter = 'v', .doc = "Report how each probe is attached and how long each step took."},
     {.id = OptionId::ignored, .letter = 'b', .argument = "SIZE", .doc = "Accepted and ignored: acu chooses the sizes of buffers."},

@@ -129,6 +129,7 @@ int dscript(Words words) {
   if (!arguments.ok()) return refuse(arguments.error().message);
   if (arguments->has(OptionId::version)) return version();
   if (arguments->has(OptionId::help)) return say(session::help_text(about)), 0;
+  if (arguments->has(OptionId::tables)) return say(dlang::list_providers()), 0;
   auto options = read(*arguments);
   if (!options.ok()) return fail(options.error());
   return session::run(*options);
