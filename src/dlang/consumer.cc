@@ -60,15 +60,13 @@ std::string memory_text(Bytes bytes) {
 
 // The elements of a record behind its number.
 struct Consumer::Values {
-  const type::Type& type;
+  const type::Type& tuple;
   Bytes bytes;
   size_t next = 1;
-  const type::Field* field() { return next < type.fields().size() ? &type.fields()[next] : nullptr; }
   std::pair<const type::Type*, Bytes> take() {
-    const type::Field* f = field();
-    if (!f) return {nullptr, {}};
-    next++;
-    return {f->type, report::part(bytes, f->offset, f->type->size)};
+    if (next >= tuple.fields().size()) return {nullptr, {}};
+    const type::Field& f = tuple.fields()[next++];
+    return {f.type, report::part(bytes, f.offset, f.type->size)};
   }
   int64_t number() {
     auto [type, value] = take();

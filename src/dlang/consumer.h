@@ -4,6 +4,7 @@
 #include "dlang/aggregation.h"
 #include "dlang/format.h"
 
+#include <optional>
 #include <unordered_map>
 
 namespace dlang {

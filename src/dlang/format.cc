@@ -1,5 +1,6 @@
 #include "dlang/format.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <ctime>

@@ -5,6 +5,7 @@
 #include "probe/probe.h"
 #include "spec/syscalls.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace dlang {

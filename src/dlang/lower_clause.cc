@@ -4,6 +4,8 @@
 #include "dlang/lowering.h"
 #include "spec/diagnostics.h"
 
+#include <algorithm>
+
 namespace dlang {
 
 using namespace spec;

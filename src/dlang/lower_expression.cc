@@ -4,6 +4,7 @@
 // differ, operands are cast and divisions become d_divide.
 #include "base/text.h"
 #include "dlang/lowering.h"
+#include "lang/parse.h"
 #include "spec/diagnostics.h"
 
 namespace dlang {

@@ -71,6 +71,8 @@ void Lowering::place_clause(const Clause& clause) {
 void Lowering::place(const Description& given, const Clause& clause) {
   Description d = given;
   if (d.provider.empty() && (d.name == "BEGIN" || d.name == "END" || d.name == "ERROR")) d.provider = "dtrace";
+  if (is_everything(d.provider) && is_everything(d.name))
+    return error(tag::too_many_probes, d.where, "this names every probe that there is", "name a provider: `syscall:::entry`");
   if (d.name.starts_with("profile-") || d.name.starts_with("tick-"))
     if (d.provider.empty() || d.provider == "profile" || d.provider == "tick") return place_timer(d, clause);
   if (d.provider == "dtrace" && d.name == "ERROR")

@@ -67,9 +67,8 @@ void Lowering::assign(const Node& n, std::vector<lang::Stmt*>& into) {
     lang::MapRef* map = lang::if_a<lang::MapRef>(place);
     const bool others = valued_.contains(variable_name(target));
     if (map && map->key && others) {
-      lang::If* s = make.node<lang::If>();
-      s->condition = make.call("has_key", {make.map(map->map, nullptr), copy(map->key)});
-      s->then = make.block({make.statement(make.call("delete", {make.map(map->map, nullptr), copy(map->key)}))});
+      lang::Discard* s = make.node<lang::Discard>(); // as a value, delete() does not mind a key that is missing
+      s->value = make.call("delete", {make.map(map->map, nullptr), map->key});
       return into.push_back(s);
     }
     if (v->type.kind == Type::text) return into.push_back(set(place, text("", n.where), n.where));

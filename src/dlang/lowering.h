@@ -10,6 +10,7 @@
 #include "lang/tree_maker.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 

@@ -183,8 +183,10 @@ Node* Parser::parse_postfix() {
 // expressions up to the closing bracket, which is taken
 void Parser::parse_list(Node& into, std::string_view close) {
   brackets_++;
-  if (!peek().is(close)) do into.parts.push_back(parse_expression());
-    while (!failed() && accept(","));
+  if (!peek().is(close)) {
+    into.parts.push_back(parse_expression());
+    while (!failed() && accept(",")) into.parts.push_back(parse_expression());
+  }
   brackets_--;
   expect(close, "at the end of the list");
 }

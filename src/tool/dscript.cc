@@ -4,6 +4,8 @@
 #include "session/script.h"
 #include "tool/tool.h"
 
+#include <algorithm>
+
 namespace tool {
 
 using session::Arguments;

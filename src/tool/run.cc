@@ -6,11 +6,8 @@ namespace tool {
 
 // A script in D, by the ending of its file's name.
 static bool is_d_script(Words words) {
-  for (std::string_view word : words) {
-    if (word == "--") return false;
-    if (!word.starts_with("-")) return word.size() > 2 && word.ends_with(".d");
-  }
-  return false;
+  const std::string_view first = words.empty() ? std::string_view() : words[0];
+  return first.size() > 2 && !first.starts_with("-") && first.ends_with(".d");
 }
 
 int run(Words words) { return is_d_script(words) ? dscript(words) : run(words, {}); }
