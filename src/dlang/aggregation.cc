@@ -104,12 +104,15 @@ std::vector<int64_t> bounds_of(const Aggregation& a) {
 
 } // namespace
 
-std::vector<Cell> cells_of(const type::Type& key, Bytes bytes, size_t count) {
+std::vector<Cell> cells_of(const Aggregation& a, const type::Type& key, Bytes bytes, bool with_bucket) {
   std::vector<Cell> out;
+  const size_t count = a.keys + with_bucket;
   auto add = [&](const type::Type& t, Bytes value) {
     Cell c{.type = &t, .bytes = {value.begin(), value.end()}};
     c.is_number = t.is_integer() || t.is(Kind::pointer);
     if (c.is_number) c.number = static_cast<int64_t>(report::extend(t, value));
+    const size_t place = out.size();
+    c.size = place < a.key_sizes.size() && a.key_sizes[place] ? a.key_sizes[place] : t.size;
     out.push_back(std::move(c));
   };
   if (key.is(Kind::tuple)) {
@@ -129,14 +132,14 @@ Rows read_rows(const Aggregation& a, const ir::Program& program, ir::Engine& eng
   const size_t size = a.function == Function::avg ? 2 : a.function == Function::stddev ? 6 : a.function == Function::quantize ? power_buckets : is_distribution(a.function) ? levels_of(a) : 1;
   auto row_of = [&](const ir::Map& map, Bytes key) -> Row& {
     std::vector<Cell> cells;
-    if (map.key) cells = cells_of(*map.key, key, a.keys);
+    if (map.key) cells = cells_of(a, *map.key, key);
     Row& row = out[identity(cells)];
     if (row.numbers.empty()) row.key = std::move(cells), row.numbers.resize(size);
     return row;
   };
   if (a.by_buckets) {
     each_entry(program, engine, a.name, [&](const ir::Map& map, Bytes key, Bytes value) {
-      const std::vector<Cell> all = cells_of(*map.key, key, a.keys + 1);
+      const std::vector<Cell> all = cells_of(a, *map.key, key, true);
       const size_t place = all.size() == a.keys + 1 ? place_of(a, all.back().number) : size;
       if (place < size) row_of(map, key).numbers[place] += word(value, 0);
     });
@@ -219,7 +222,7 @@ std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal
   for (int64_t n : row.numbers) total += static_cast<long double>(n < 0 ? -n : n);
   std::string out;
   char line[160];
-  std::snprintf(line, sizeof line, "\n%16s %s %-9s\n", "value", "------------- Distribution -------------", "count");
+  std::snprintf(line, sizeof line, "\n%16s  %s %-9s\n", "value", "------------- Distribution -------------", "count");
   out += line;
   for (size_t i = first; i < last; i++) {
     const bool is_below = a.function != Function::quantize && i == 0, is_above = a.function != Function::quantize && i + 1 == count;

@@ -18,6 +18,7 @@ struct Cell {
   std::vector<std::byte> bytes;
   bool is_number = false;
   int64_t number = 0;
+  unsigned size = 8; // of a number in D, in bytes
 };
 
 // What an aggregation has for one key. `numbers`:
@@ -33,8 +34,8 @@ using Rows = std::map<std::string, Row>; // by the bytes of the key, the same fo
 
 // Reads the maps of an aggregation; empty where it was never used.
 Rows read_rows(const Aggregation& a, const ir::Program& program, ir::Engine& engine);
-// The parts of a key; the first `count` of them if the map has more.
-std::vector<Cell> cells_of(const type::Type& key, std::span<const std::byte> bytes, size_t count);
+// The parts of a key of the aggregation, without a bucket; or, with one, all of them.
+std::vector<Cell> cells_of(const Aggregation& a, const type::Type& key, std::span<const std::byte> bytes, bool with_bucket = false);
 
 // Whether values of two times can be subtracted: of all but the smallest and the largest.
 bool is_additive(Function f);

@@ -193,7 +193,7 @@ std::string Consumer::formatted(const std::vector<Piece>& format, Values& values
     if (is_stack(*type))
       out += stack_text(*type, bytes);
     else if (is_number(*type) && p.conversion != 's' && p.conversion != 'S')
-      out += format_number(left, report::extend(*type, bytes), type->size, columns, precision);
+      out += format_number(left, report::extend(*type, bytes), type->size, type->is_signed, columns, precision);
     else
       out += format_text(left, printer_.text(*type, bytes), columns, precision);
   }
@@ -249,7 +249,7 @@ std::string Consumer::default_line(size_t aggregation, const Row& row) {
     if (is_stack(*c.type))
       out += stack_text(*c.type, c.bytes);
     else if (c.is_number)
-      out += padded_number(c.number, c.type->size);
+      out += padded_number(c.number, c.size);
     else
       out += "  " + padded(printer_.text(*c.type, c.bytes), 50);
   }
@@ -273,7 +273,7 @@ std::string Consumer::formatted_line(const std::vector<Piece>& format, const Ite
       if (is_distribution(a.function))
         out += rows[which] ? distribution_of(a, *rows[which], normal) : "";
       else
-        out += format_number(p, static_cast<uint64_t>(rows[which] ? number_of(a, *rows[which], normal) : 0), 8, p.width, p.precision);
+        out += format_number(p, static_cast<uint64_t>(rows[which] ? number_of(a, *rows[which], normal) : 0), 8, true, p.width, p.precision);
       continue;
     }
     if (next_key >= any->key.size()) continue;
@@ -281,7 +281,7 @@ std::string Consumer::formatted_line(const std::vector<Piece>& format, const Ite
     if (is_stack(*c.type))
       out += stack_text(*c.type, c.bytes);
     else if (c.is_number && p.conversion != 's' && p.conversion != 'S')
-      out += format_number(p, static_cast<uint64_t>(c.number), c.type->size, p.width, p.precision);
+      out += format_number(p, static_cast<uint64_t>(c.number), c.size, c.type->is_signed, p.width, p.precision);
     else
       out += format_text(p, c.is_number ? std::to_string(c.number) : printer_.text(*c.type, c.bytes), p.width, p.precision);
   }

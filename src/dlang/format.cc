@@ -32,6 +32,7 @@ std::vector<Piece> parse_format(std::string_view format, std::string& error) {
       p.text += format[at++];
       continue;
     }
+    if (next() == '@') p.of_aggregation = true, at++; // before the flags, or behind the width
     while (next() && std::string_view("-+ #0'").find(next()) != std::string_view::npos) {
       if (next() != '\'') p.flags += next();
       at++;
@@ -82,15 +83,17 @@ static std::string print(const Piece& p, int width, int precision, std::string_v
   return out;
 }
 
-std::string format_number(const Piece& p, uint64_t bits, unsigned size, int width, int precision) {
+std::string format_number(const Piece& p, uint64_t bits, unsigned size, bool is_signed, int width, int precision) {
+  const bool shows_sign = is_signed && (p.conversion == 'd' || p.conversion == 'i');
   if (size && size < 8) {
     const unsigned shift = 64 - 8 * size;
-    const bool is_signed = p.conversion == 'd' || p.conversion == 'i';
-    bits = is_signed ? static_cast<uint64_t>(static_cast<int64_t>(bits << shift) >> shift) : bits << shift >> shift;
+    bits = shows_sign ? static_cast<uint64_t>(static_cast<int64_t>(bits << shift) >> shift) : bits << shift >> shift;
   }
   switch (p.conversion) {
   case 'd':
-  case 'i': return print(p, width, precision, "lld", static_cast<long long>(bits));
+  case 'i':
+    if (shows_sign) return print(p, width, precision, "lld", static_cast<long long>(bits));
+    return print(p, width, precision, "llu", static_cast<unsigned long long>(bits));
   case 'u': return print(p, width, precision, "llu", static_cast<unsigned long long>(bits));
   case 'o': return print(p, width, precision, "llo", static_cast<unsigned long long>(bits));
   case 'X': return print(p, width, precision, "llX", static_cast<unsigned long long>(bits));

@@ -24,8 +24,8 @@ std::vector<Piece> parse_format(std::string_view format, std::string& error);
 // Values that the format takes; those of aggregations are not counted.
 size_t values_of(const std::vector<Piece>& format);
 
-// A number as a conversion shows it: `bits` extended to 64, `size` of the value in bytes.
-std::string format_number(const Piece& p, uint64_t bits, unsigned size, int width, int precision);
+// A number as a conversion shows it: `bits` extended to 64, `size` of the value in bytes. %d shows what has no sign without one.
+std::string format_number(const Piece& p, uint64_t bits, unsigned size, bool is_signed, int width, int precision);
 std::string format_text(const Piece& p, std::string_view text, int width, int precision);
 // Nanoseconds since 1970 as %Y shows them: 2026 Nov 28 02:21:33.
 std::string format_time(uint64_t ns);

@@ -103,6 +103,13 @@ lang::MapRef* Lowering::aggregation_map(const Aggregation& a, std::string_view s
   return at(where).map(map, key);
 }
 
+// Of all uses of an aggregation the widest keys count.
+void Lowering::widen_keys(size_t aggregation, const std::vector<uint8_t>& sizes) {
+  std::vector<uint8_t>& known = plan_->aggregations[aggregation].key_sizes;
+  if (known.empty()) known = sizes;
+  for (size_t i = 0; i < known.size() && i < sizes.size(); i++) known[i] = std::max(known[i], sizes[i]);
+}
+
 void Lowering::aggregate(const Node& n, std::vector<lang::Stmt*>& into) {
   const Node& target = *n.parts[0];
   const Node& call = *n.parts[1];
@@ -110,10 +117,12 @@ void Lowering::aggregate(const Node& n, std::vector<lang::Stmt*>& into) {
     return error(tag::bad_assignment, n.where, "@" + target.text + " is an aggregation: it takes an aggregating function", "write `@" + target.text + " = sum(…);`");
   const size_t index = aggregation_of(target, &call);
   if (index == ~size_t{0}) return;
-  const Aggregation& a = plan_->aggregations[index];
+  const Aggregation a = plan_->aggregations[index];
   const lang::TreeMaker make = at(n.where);
-  if (a.by_buckets) return add_to_buckets(target, call, a, into);
-  lang::Expr* key = key_of(target.parts, 0, false, target.where);
+  if (a.by_buckets) return add_to_buckets(target, call, index, into);
+  std::vector<uint8_t> sizes;
+  lang::Expr* key = key_of(target.parts, 0, false, target.where, &sizes);
+  widen_keys(index, sizes);
   auto add = [&](std::string_view suffix, std::string_view function, std::vector<lang::Expr*> arguments) {
     lang::Expr* k = copy(key);
     return set(aggregation_map(a, suffix, k, target.where), at(call.where).call(function, arguments), n.where);
@@ -166,7 +175,8 @@ void Lowering::aggregate(const Node& n, std::vector<lang::Stmt*>& into) {
 }
 
 // Of functions whose buckets are keys: the last element of the key is the number of the bucket.
-void Lowering::add_to_buckets(const Node& target, const Node& call, const Aggregation& a, std::vector<lang::Stmt*>& into) {
+void Lowering::add_to_buckets(const Node& target, const Node& call, size_t index, std::vector<lang::Stmt*>& into) {
+  const Aggregation a = plan_->aggregations[index];
   const lang::TreeMaker make = at(call.where);
   const Value v = lower(*call.parts[0]);
   if (v.type.kind == Type::text || v.type.kind == Type::other || v.type.kind == Type::translated)
@@ -174,10 +184,9 @@ void Lowering::add_to_buckets(const Node& target, const Node& call, const Aggreg
   const std::string kept = "value " + std::to_string(++kept_);
   into.push_back(let(kept, cast(v.e, int64_type), call.where));
   std::vector<lang::Expr*> keys;
-  for (const Node* k : target.parts) {
-    const Value one = lower(*k);
-    keys.push_back(one.type.is_number() ? cast(one.e, one.type) : one.e);
-  }
+  std::vector<uint8_t> sizes;
+  for (Node* k : target.parts) keys.push_back(key_of({k}, 0, false, k->where, &sizes));
+  widen_keys(index, sizes);
   lang::Expr* bucket = cast(bucket_of(a, scratch(kept, call.where), call.where), int64_type);
   keys.push_back(bucket);
   lang::Expr* key = keys.size() == 1 ? keys[0] : make.tuple(keys);

@@ -4,6 +4,7 @@
 #include "dlang/lowering.h"
 #include "spec/diagnostics.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace dlang {
@@ -45,7 +46,7 @@ Value Lowering::lower_name(const Node& n) {
       return v;
     }
   if (n.text == command_pid) return {name("cpid", n.where), int32_type};
-  if (const auto own = variables_.find(n.text); own != variables_.end() && own->second.has_value) return lower_variable(n);
+  if (const auto own = variables_.find(n.text); own != variables_.end() && own->second.has_value && !is_builtin(n.text)) return lower_variable(n);
   if (n.text == "walltimestamp") {
     lang::Expr* wall = at(n.where).binary(lang::BinaryOp::add, at(n.where).call("nsecs", {name("boot", n.where)}), at(n.where).number(base::boot_to_wall_ns()));
     return {cast(wall, int64_type), int64_type};
@@ -69,6 +70,12 @@ Value Lowering::lower_name(const Node& n) {
     return wrong(n.where);
   }
   return unknown_name(n);
+}
+
+bool Lowering::is_builtin(std::string_view name) {
+  constexpr std::string_view others[] = {"walltimestamp", "probeprov", "probemod", "probefunc", "probename", "curpsinfo", "curlwpsinfo", "curcpu", "id", "errno", "args"};
+  const bool is_argument = name.size() == 4 && name.starts_with("arg") && std::isdigit(static_cast<unsigned char>(name[3]));
+  return is_argument || base::is_one_of(others, name) || std::ranges::any_of(variables, [&](const Member& v) { return v.name == name; });
 }
 
 Value Lowering::unknown_name(const Node& n) {

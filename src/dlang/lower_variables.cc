@@ -13,19 +13,21 @@ using lang::BinaryOp;
 // Of a variable or an element of an array; nullptr: the node is neither.
 Variable* Lowering::variable_of(const Node& n) {
   const Node& base = n.kind == NodeKind::index ? *n.parts[0] : n;
+  if (base.kind == NodeKind::name && is_builtin(base.text)) return nullptr;
   if (base.kind != NodeKind::self && base.kind != NodeKind::clause && base.kind != NodeKind::name) return nullptr;
   const auto found = variables_.find(variable_name(n));
   if (found == variables_.end()) return nullptr;
   return base.kind != NodeKind::name || found->second.has_value ? &found->second : nullptr;
 }
 
-lang::Expr* Lowering::key_of(const std::vector<Node*>& keys, size_t first, bool by_thread, Range where) {
+lang::Expr* Lowering::key_of(const std::vector<Node*>& keys, size_t first, bool by_thread, Range where, std::vector<uint8_t>* sizes) {
   std::vector<lang::Expr*> parts;
   if (by_thread) parts.push_back(name("tid", where));
   for (size_t i = first; i < keys.size(); i++) {
     const Value v = lower(*keys[i]);
     if (v.type.kind == Type::translated) error(tag::bad_index, keys[i]->where, quoted(source_.text(keys[i]->where)) + " cannot be a key", "use one of its members");
     parts.push_back(v.type.is_number() ? cast(v.e, v.type) : v.e);
+    if (sizes) sizes->push_back(v.type.is_number() ? v.type.size : 0);
   }
   if (parts.empty()) return nullptr;
   return parts.size() == 1 ? parts[0] : at(where).tuple(parts);

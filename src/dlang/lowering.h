@@ -135,7 +135,7 @@ private:
   // lower_variables.cc
   Variable* variable_of(const Node& n);
   lang::Expr* target_of(const Node& n, Variable& v);
-  lang::Expr* key_of(const std::vector<Node*>& keys, size_t first, bool by_thread, Range where);
+  lang::Expr* key_of(const std::vector<Node*>& keys, size_t first, bool by_thread, Range where, std::vector<uint8_t>* sizes = nullptr);
   Value lower_variable(const Node& n);
   void assign(const Node& n, std::vector<lang::Stmt*>& into);
   void increment(const Node& n, std::vector<lang::Stmt*>& into);
@@ -152,7 +152,8 @@ private:
   // lower_aggregation.cc
   void aggregate(const Node& n, std::vector<lang::Stmt*>& into);
   size_t aggregation_of(const Node& target, const Node* call);
-  void add_to_buckets(const Node& target, const Node& call, const Aggregation& a, std::vector<lang::Stmt*>& into);
+  void add_to_buckets(const Node& target, const Node& call, size_t index, std::vector<lang::Stmt*>& into);
+  void widen_keys(size_t aggregation, const std::vector<uint8_t>& sizes);
   lang::Expr* bucket_of(const Aggregation& a, lang::Expr* value, Range where);
   lang::Expr* log_linear_bucket(const Aggregation& a, lang::Expr* value, Range where);
   bool read_shape(const Node& call, Aggregation& a);
@@ -183,6 +184,7 @@ private:
   Value wrong(Range where);
   static std::string with_underscores(std::string_view text);
   static std::string variable_name(const Node& n);
+  static bool is_builtin(std::string_view name);
 
   const base::Source& source_;
   const TranslateOptions& options_;

@@ -23,6 +23,7 @@ struct Aggregation {
   std::string name; // without `@`
   Function function = Function::count;
   size_t keys = 0;
+  std::vector<uint8_t> key_sizes = {}; // of keys that are numbers in D, in bytes; 0: as the map has it, which may be wider
   bool by_buckets = false;
   int64_t low = 0, high = 0, step = 1;           // lquantize
   int64_t factor = 0, low_power = 0, high_power = 0, steps = 0; // llquantize

@@ -85,7 +85,7 @@ constexpr Case cases[] = {
     {"io:::start { trace(args[0]->b_nothing); }", "test.d:1:20", "has no member `b_nothing`"},
     {"io:::start { trace(args[0]); }", "test.d:1:14", "use a member"},
     {"BEGIN { trace(pid->x); }", "test.d:1:15", "is a number: it has no members"},
-    {"inline int A = B;\ninline int B = A;\nBEGIN { trace(A); }", "test.d:1:16", "is made of itself"},
+    {"inline int A = B;\ninline int B = A;\nBEGIN { trace(A); }", "test.d:2:16", "is made of itself"},
 };
 
 TEST(Mistakes, HaveAPlaceAndAReason) {

@@ -134,7 +134,7 @@ constexpr Case variables[] = {
     {R"(this->s = "abc"; printf("%s", this->s);)", "abc"},
     {R"(x = (uint8_t)255; x++; printf("%d", x);)", "0"},
     {R"(x = (int8_t)127; x++; printf("%d", x);)", "-128"},
-    {R"(x = (uint16_t)1; x -= 2; printf("%d", x);)", nullptr}, // see below: prints as signed
+    {R"(x = (uint16_t)1; x -= 2; printf("%d %x", x, x);)", "65535 ffff"},
     {R"(x = 5; printf("%d ", x); x = 6; printf("%d", x);)", "5 6"},
     {R"(printf("%d ", x); x = 6; printf("%d", x);)", "0 6"},
     {R"(x = 3; y = x * 2; x = 10; printf("%d %d", x, y);)", "10 6"},
