@@ -34,7 +34,7 @@ void Lowering::lower_action(const Node& n, std::vector<lang::Stmt*>& into) {
   const lang::TreeMaker make = at(n.where);
   if (n.kind == NodeKind::call && (n.text == "commit" || n.text == "discard")) {
     if (!has_arguments(n, 1, 1)) return;
-    return into.push_back(make.statement(make.call(n.text, {cast(lower(*n.parts[0]).e, uint64_type)})));
+    return into.push_back(make.statement(make.call(n.text == "commit" ? "commit" : "discard", {cast(lower(*n.parts[0]).e, uint64_type)})));
   }
   if (n.kind == NodeKind::call && n.text == "speculate") {
     if (!has_arguments(n, 1, 1)) return;
