@@ -3,22 +3,14 @@
 #pragma once
 
 #include "base/diagnostics.h"
-#include "dlang/parse.h"
 #include "dlang/plan.h"
+#include "dlang/translate_options.h"
 #include "lang/ast.h"
 
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace dlang {
-
-struct TranslateOptions {
-  MacroValues values;
-  std::vector<std::pair<std::string, std::string>> settings; // -x NAME=VALUE
-  std::string command;                                       // -c; its first word is the program that pid$target probes
-};
 
 struct Translated {
   std::unique_ptr<lang::Program> program; // never nullptr

@@ -5,6 +5,7 @@
 
 #include "dlang/format.h"
 #include "dlang/lower.h"
+#include "dlang/parse.h"
 #include "dlang/providers.h"
 #include "dlang/script.h"
 #include "lang/tree_maker.h"

@@ -2,6 +2,7 @@
 
 #include "bpf/features.h"
 #include "bpf/kernel_calls.h"
+#include "dlang/lower.h"
 #include "format/btf.h"
 #include "ir/join_returns.h"
 #include "lang/expand_macro.h"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/diagnostics.h"
-#include "dlang/lower.h"
 #include "ir/ir.h"
 #include "ir/lower.h"
 #include "lang/check.h"
@@ -17,6 +16,10 @@
 
 namespace bpf {
 class Features;
+}
+namespace dlang {
+struct Plan;
+struct TranslateOptions;
 }
 
 namespace session {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "dlang/lower.h"
+#include "dlang/translate_options.h"
 #include "runtime/splice.h"
 #include "session/arguments.h"
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "bpf/features.h"
 #include "dlang/consumer.h"
+#include "dlang/lower.h"
 #include "host/environment.h"
 #include "probe/stopped_program.h"
 #include "report/names.h"

@@ -411,6 +411,7 @@ inline constexpr Option dscript_options[] = {
     {.id = OptionId::tables, .name = "providers", .doc = "List the providers: which are supported, by what, and what differs."},
     {.id = OptionId::compile_only, .letter = 'e', .doc = "Check the script and exit."},
     {.id = OptionId::verbose, .letter = 'v', .doc = "Report how each probe is attached and how long each step took."},
+    {.id = OptionId::faults, .letter = 'k', .doc = "Report where in the script memory reads failed."},
     {.id = OptionId::ignored, .letter = 'b', .argument = "SIZE", .doc = "Accepted and ignored: acu chooses the sizes of buffers."},
     {.id = OptionId::foreign, .letter = 'i', .argument = "ID", .doc = "Refused: numbers of probes are those of the script; name the probe with -n."},
     {.id = OptionId::foreign, .letter = 'C', .doc = "Refused: acu runs no C preprocessor over D scripts; types of the kernel are known without headers."},

@@ -1,5 +1,6 @@
 // `acu dscript`: dtrace's command line into session::Options.
 #include "base/text.h"
+#include "dlang/lower.h"
 #include "session/run.h"
 #include "session/script.h"
 #include "tool/tool.h"
@@ -94,6 +95,7 @@ base::Status take(session::Options& to, const Given& g) {
   }
   case OptionId::list: to.list = true; break;
   case OptionId::compile_only: to.dump.any = true; break;
+  case OptionId::faults: to.report_faults = true; break;
   case OptionId::verbose: to.verbose = true; break;
   case OptionId::notify_attached: to.notify_attached = g.value, to.notifies = true; break;
   case OptionId::engine: to.engine = g.value == "eval" ? session::EngineKind::eval : session::EngineKind::kernel; break;

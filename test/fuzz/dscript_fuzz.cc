@@ -1,6 +1,7 @@
 // Any bytes as a D script: parsed, translated, checked, lowered and made bytecode of; nothing is loaded. Whatever happens, each mistake must
 // have a place inside the text, and nothing may crash or hang.
 #include "bpf/object.h"
+#include "dlang/lower.h"
 #include "session/compile.h"
 
 #include <cstdint>
