@@ -4,8 +4,10 @@
 The well-known one-liners of DTrace, and scripts in their spirit, run on loads that make a known number of events (load.c): what they
 print is compared as a whole, or by the lines that do not depend on time. Last line: `N passed, N failed, N skipped`.
 """
+import glob
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -304,6 +306,22 @@ def refused(acu):
         need(done.returncode in (2, 3) and message in done.stderr, f"{clause}: {done.returncode} {done.stderr}")
 
 
+def script_test(path):
+    """A script of the folder `scripts`: RUN: words of the command line (SCRIPT is the file), EXPECT: lines as regular expressions, NEVER: those that may not be there."""
+
+    def test(acu):
+        text = open(path).read()
+        words = shlex.split(re.search(r"RUN: (.*)", text)[1].replace("LOAD", LOAD))
+        words = [path if word == "SCRIPT" else word for word in words] if "SCRIPT" in words else words + ["-s", path]
+        out = dscript(acu, *words, quiet=False)
+        for wanted in re.findall(r"EXPECT: (.*)", text):
+            need(re.search(wanted, out, re.M), f"no line {wanted!r} in\n{out}")
+        for unwanted in re.findall(r"NEVER: (.*)", text):
+            need(not re.search(unwanted, out, re.M), f"{unwanted!r} is in\n{out}")
+
+    return "scripts/" + os.path.basename(path), test
+
+
 TESTS = [calls_by_process, calls_by_name, returns_by_name, opens_by_path, failed_opens, read_sizes, bytes_by_process, asked_sizes, latency, function_arguments, function_results,
          functions_by_pattern, text_arguments, entry_to_return, user_stacks, profile, profile_places, ticks, ticks_by_name, exit_status, lines_by_default, functions_in_lines,
          new_processes, parents, exits, signals, off_cpu, kernel_functions, kernel_stacks, tracepoints, connections, speculation, destructive, formats, largest, each_second,
@@ -315,7 +333,8 @@ def main():
     only = take_filter(arguments)
     acu = os.path.abspath(arguments[0])
     subprocess.run(["gcc", "-O1", "-g", "-static", "-o", LOAD, os.path.join(HERE, "load.c")], check=True)
-    return run_tests([(t.__name__, t) for t in TESTS if only in t.__name__], acu)
+    tests = [(t.__name__, t) for t in TESTS] + [script_test(path) for path in sorted(glob.glob(os.path.join(HERE, "scripts", "*.d")))]
+    return run_tests([(name, test) for name, test in tests if only in name], acu)
 
 
 sys.exit(main())
