@@ -130,6 +130,7 @@ void Lowering::make_macros() {
   for (lang::Macro* m : program_->macros) macros_[m->name] = m;
   (void)program_->config.set("print_maps_on_exit", "false");
   (void)program_->config.set("max_strlen", "256");
+  (void)program_->config.set("max_probes", "65536");
 }
 
 void Lowering::apply(const Setting& s) {

@@ -105,7 +105,8 @@ Value Lowering::lower_call(const Node& n) {
     if (!has_arguments(n, 1, 1)) return wrong(n.where);
     // stringof(copyin(address, size))
     if (n.parts[0]->kind == NodeKind::call && n.parts[0]->text == "copyin" && n.parts[0]->parts.size() == 2)
-      return {make.call("str", {argument(0), lower(*n.parts[0]->parts[1]).e}), text_type};
+      // So many bytes of text; str() counts the NUL.
+      return {make.call("str", {argument(0), make.binary(lang::BinaryOp::add, lower(*n.parts[0]->parts[1]).e, make.number(1))}), text_type};
     const Value v = lower(*n.parts[0]);
     if (v.type.kind == Type::text) return v;
     if (v.type.kind == Type::translated || v.type.kind == Type::other) {

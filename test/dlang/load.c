@@ -7,6 +7,11 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#if __has_include(<sys/sdt.h>)
+#include <sys/sdt.h>
+#else
+#define DTRACE_PROBE2(provider, name, a, b)
+#endif
 
 __attribute__((noinline)) long work_twice(long n) {
   __asm__ volatile("" : "+r"(n));
@@ -41,5 +46,6 @@ int main(int argc, char** argv) {
   long sum = 0;
   for (long i = 0; i < 10; i++) sum += work_twice(i);
   sum += work_name("first") + work_name("second") + work_name("second");
+  for (long i = 0; i < 4; i++) DTRACE_PROBE2(shop, order__done, i, "item");
   return sum == 90 + 'f' + 's' + 's' ? 0 : 1;
 }

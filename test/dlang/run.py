@@ -220,6 +220,21 @@ def tracepoints(acu):
     same(out, f"\n {4146:16d}\n")
 
 
+def user_probes(acu):
+    if not os.path.exists("/usr/include/x86_64-linux-gnu/sys/sdt.h") and not os.path.exists("/usr/include/sys/sdt.h"):
+        raise Skipped("no sys/sdt.h (package systemtap-sdt-dev)")
+    for provider in ("shop$target", "shop*"):
+        out = dscript(acu, "-c", CALLS, "-n", provider + ":::order-done { @[probename, copyinstr(arg1)] = sum(arg0); }")
+        same(out, f"\n  {'order-done':<50}  {'item':<50} {6:16d}\n")
+
+
+def data_of_writes(acu):
+    out = dscript(acu, "-c", "dd if=/dev/zero of=/dev/null bs=5 count=1", "-n", "syscall::write:entry /execname == \"dd\" && arg0 == 2/ { @[stringof(copyin(arg1, arg2))] = count(); }")
+    need("5 bytes copied" in out, out)
+    out = dscript(acu, "-c", "/bin/echo hello", "-n", "syscall::write:entry /execname == \"echo\"/ { printf(\"[%S]\", stringof(copyin(arg1, arg2))); }")
+    need("[hello\\n]" in out, out)
+
+
 def connections(acu):
     code = "import socket; s = socket.create_server(('127.0.0.1', 0)); c = [socket.create_connection(s.getsockname()) for i in range(3)]; print(s.getsockname()[1], flush=True)"
     script = os.path.join(FOLDER.name, "connect.py")
@@ -324,7 +339,7 @@ def script_test(path):
 
 TESTS = [calls_by_process, calls_by_name, returns_by_name, opens_by_path, failed_opens, read_sizes, bytes_by_process, asked_sizes, latency, function_arguments, function_results,
          functions_by_pattern, text_arguments, entry_to_return, user_stacks, profile, profile_places, ticks, ticks_by_name, exit_status, lines_by_default, functions_in_lines,
-         new_processes, parents, exits, signals, off_cpu, kernel_functions, kernel_stacks, tracepoints, connections, speculation, destructive, formats, largest, each_second,
+         new_processes, parents, exits, signals, off_cpu, kernel_functions, kernel_stacks, tracepoints, user_probes, data_of_writes, connections, speculation, destructive, formats, largest, each_second,
          from_file, of_a_process, lists, descriptions, interrupted, refused]
 
 
