@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 namespace dlang {
 
@@ -46,12 +47,12 @@ std::string list(const Plan& plan, const lang::Program& program) {
       continue;
     }
     // The events of the probes that were made for it.
-    std::vector<std::string> functions;
+    std::set<std::string> functions;
     for (const auto& probe : program.probes)
-      if (probe->where.begin == p.where.begin && probe->where.end == p.where.end)
+      if (p.has_functions && probe->where.begin == p.where.begin && probe->where.end == p.where.end)
         for (const probe::Event* e : probe->events)
-          if (!e->function.empty()) functions.push_back(e->function);
-    if (functions.empty()) functions.push_back(p.function);
+          if (!e->function.empty()) functions.insert(e->function);
+    if (functions.empty()) functions.insert(p.function);
     for (const std::string& function : functions) out += line_of(p.id, p, p.module, function);
   }
   return out;

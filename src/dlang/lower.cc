@@ -86,6 +86,9 @@ std::string Lowering::with_underscores(std::string_view text) {
 }
 
 void Lowering::error(std::string_view tag, Range where, std::string message, std::string hint) {
+  // A clause of several groups is translated for each of them.
+  for (const base::Diagnostic& d : diagnostics_.all())
+    if (d.where.begin == where.begin && d.where.end == where.end && d.message == message) return;
   diagnostics_.error(tag, where, std::move(message), std::move(hint));
 }
 
@@ -198,7 +201,7 @@ lang::Block* Lowering::group_body(const Group& g) {
   std::vector<lang::Stmt*> all;
   locals_.clear();
   for (auto& [name, v] : variables_)
-    if (name.starts_with("this->") && is_local(v) && v.groups.contains(g.id)) locals_.insert(name);
+    if (name.starts_with("this->") && is_local(v) && v.used.contains(g.id)) locals_.insert(name);
   std::vector<lang::Stmt*> clauses;
   for (const Clause* c : g.clauses) {
     lang::Expr* predicate = c->predicate ? condition(*c->predicate) : nullptr;
@@ -380,8 +383,9 @@ void Lowering::note_uses(const Node& n, uint32_t group, bool is_target) {
   if (base.kind == NodeKind::self || base.kind == NodeKind::clause || (base.kind == NodeKind::name && is_target)) {
     Variable& v = variables_[variable_name(n)];
     if (v.where.end == 0) v.where = base.where;
-    v.groups.insert(group);
-    if (is_array) v.groups.insert({~0u, ~1u}); // arrays are maps
+    v.used.insert(group);
+    if (is_target) v.assigned.insert(group);
+    v.is_array |= is_array;
     v.has_value |= is_target;
   }
   if ((n.kind == NodeKind::assign || n.kind == NodeKind::increment) && n.parts[0]->kind != NodeKind::aggregation) {

@@ -66,6 +66,7 @@ std::optional<Rate> rate_of(std::string_view text) {
 
 void Lowering::place_clause(const Clause& clause) {
   for (const Description& d : clause.probes) place(d, clause);
+  add_syscalls(clause);
 }
 
 void Lowering::place(const Description& given, const Clause& clause) {
@@ -80,7 +81,7 @@ void Lowering::place(const Description& given, const Clause& clause) {
                                 "memory that could not be read is counted and reported at the end");
   if (d.provider == "profile" || d.provider == "tick")
     return error(tag::bad_probe, d.where, quoted(d.name) + " is no probe of the provider profile", "write `profile-997`, `profile-10ms` or `tick-1s`");
-  if (d.provider == "syscall") return place_syscall(d, clause);
+  if (d.provider == "syscall") return place_syscall(d);
   if (d.provider == "fbt") return place_function(d, clause);
   if (d.provider == "sdt") return place_tracepoint(d, clause);
   if (place_fixed(d, clause)) return;
@@ -138,8 +139,16 @@ void Lowering::add(Group g, const Clause& clause) {
     }
   g.id = static_cast<uint32_t>(groups_.size()) + 1;
   g.clauses = {&clause};
-  plan_->places.push_back({g.id, g.context.provider, g.context.module, g.context.function, g.context.name, g.calls,
-                           g.context.kind == ContextKind::syscall_entry || g.context.kind == ContextKind::syscall_return, g.where});
+  const ContextKind kind = g.context.kind;
+  plan_->places.push_back({.id = g.id,
+                           .provider = g.context.provider,
+                           .module = g.context.module,
+                           .function = g.context.function,
+                           .name = g.context.name,
+                           .is_syscall = kind == ContextKind::syscall_entry || kind == ContextKind::syscall_return,
+                           .calls = g.calls,
+                           .has_functions = kind == ContextKind::function_entry || kind == ContextKind::function_return,
+                           .where = g.where});
   groups_.push_back(std::move(g));
 }
 
@@ -171,7 +180,7 @@ void Lowering::place_timer(const Description& d, const Clause& clause) {
   add(std::move(g), clause);
 }
 
-void Lowering::place_syscall(const Description& d, const Clause& clause) {
+void Lowering::place_syscall(const Description& d) {
   const Ends ends = ends_of(d.name);
   if (!ends.entry && !ends.is_return)
     return error(tag::no_such_probe, d.where, "the provider syscall has no probe " + quoted(d.name), "its probes are entry and return");
@@ -189,16 +198,36 @@ void Lowering::place_syscall(const Description& d, const Clause& clause) {
   for (const bool is_return : {false, true}) {
     if (is_return ? !ends.is_return : !ends.entry) continue;
     Group g{.where = d.where};
-    g.context = {.kind = is_return ? ContextKind::syscall_return : ContextKind::syscall_entry,
-                 .provider = "syscall",
-                 .module = "vmlinux",
-                 .function = calls.size() == 1 ? std::string(spec::syscall_name(calls[0])) : std::string(),
-                 .name = is_return ? "return" : "entry",
-                 .varies = calls.size() != 1};
+    g.context = {.kind = is_return ? ContextKind::syscall_return : ContextKind::syscall_entry, .provider = "syscall", .module = "vmlinux", .name = is_return ? "return" : "entry"};
     g.calls = calls;
     g.places = {is_return ? "tracepoint:raw_syscalls:sys_exit" : "tracepoint:raw_syscalls:sys_enter"};
-    add(std::move(g), clause);
+    calls_.push_back(std::move(g));
   }
+}
+
+// Each program of a system call runs at all of them: those of a clause share one.
+void Lowering::add_syscalls(const Clause& clause) {
+  for (ContextKind kind : {ContextKind::syscall_entry, ContextKind::syscall_return}) {
+    std::optional<Group> all;
+    bool is_every = false;
+    for (const Group& g : calls_) {
+      if (g.context.kind != kind) continue;
+      is_every |= g.calls.empty();
+      if (!all)
+        all = g;
+      else
+        all->calls.insert(all->calls.end(), g.calls.begin(), g.calls.end()), all->where = all->where.to(g.where);
+    }
+    if (!all) continue;
+    std::vector<int>& calls = all->calls;
+    if (is_every) calls.clear();
+    std::sort(calls.begin(), calls.end());
+    calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+    all->context.varies = calls.size() != 1;
+    if (calls.size() == 1) all->context.function = std::string(spec::syscall_name(calls[0]));
+    add(std::move(*all), clause);
+  }
+  calls_.clear();
 }
 
 void Lowering::place_function(const Description& d, const Clause& clause) {

@@ -10,6 +10,7 @@
 #include "dlang/script.h"
 #include "lang/tree_maker.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -69,7 +70,8 @@ struct Variable {
   bool has_value = false;  // it is declared or assigned somewhere
   Range where;
   lang::Map* map = nullptr;
-  std::set<uint32_t> groups; // clause-local: where it is used
+  bool is_array = false;
+  std::set<uint32_t> used, assigned; // clause-local: the groups
 };
 
 class Lowering {
@@ -93,7 +95,8 @@ private:
   void place(const Description& d, const Clause& clause);
   bool place_fixed(const Description& d, const Clause& clause);
   void place_timer(const Description& d, const Clause& clause);
-  void place_syscall(const Description& d, const Clause& clause);
+  void place_syscall(const Description& d);
+  void add_syscalls(const Clause& clause);
   void place_function(const Description& d, const Clause& clause);
   void place_pid(const Description& d, std::string_view process, const Clause& clause);
   void place_usdt(const Description& d, std::string_view name, std::string_view process, const Clause& clause);
@@ -141,7 +144,8 @@ private:
   void assign(const Node& n, std::vector<lang::Stmt*>& into);
   void increment(const Node& n, std::vector<lang::Stmt*>& into);
   bool deletes(const Node& value, const Variable& v) const;
-  bool is_local(const Variable& v) const { return v.groups.size() <= 1; }
+  // Whether each group that uses it assigns it, too: then nothing comes from another one.
+  static bool is_local(const Variable& v) { return !v.is_array && std::includes(v.assigned.begin(), v.assigned.end(), v.used.begin(), v.used.end()); }
 
   // lower_calls.cc
   Value lower_call(const Node& n);
@@ -199,6 +203,7 @@ private:
   std::set<std::string> valued_; // variables that anything but 0 is assigned to
   std::map<std::string, size_t> aggregations_;
   std::vector<Group> groups_;
+  std::vector<Group> calls_; // of the clause that is being placed: system calls, which make one group for each end
   const Group* group_ = nullptr; // being lowered
   Record record_;                // of the clause that is being lowered, and the values it prints
   std::vector<lang::Expr*> printed_;

@@ -63,8 +63,9 @@ struct Record {
 struct Place {
   uint32_t id = 0;
   std::string provider, module, function, name;
-  std::vector<int> calls; // numbers of system calls; empty: the events of the program with this place's number
   bool is_syscall = false;
+  std::vector<int> calls;      // numbers of system calls; empty: all
+  bool has_functions = false;  // the functions that the description matches are listed
   base::Range where;
 };
 

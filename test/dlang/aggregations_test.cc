@@ -100,7 +100,7 @@ TEST(Aggregations, PrintTheSameOnBothEngines) {
       continue;
     }
     EXPECT_EQ(r.evaluator, c.expected) << script;
-    if (r.refused.empty()) EXPECT_EQ(r.kernel, r.evaluator) << script;
+    if (r.refused.empty()) { EXPECT_EQ(r.kernel, r.evaluator) << script; }
   }
 }
 
@@ -112,7 +112,7 @@ TEST(Aggregations, TruncatedKeysComeBackWithWhatFollows) {
                              "END { printa(\"%d %@d;\", @a); }";
   const d_test::Run r = d_test::run(script);
   EXPECT_EQ(r.evaluator, "2 5;1 100;");
-  if (r.refused.empty()) EXPECT_EQ(r.kernel, r.evaluator);
+  if (r.refused.empty()) { EXPECT_EQ(r.kernel, r.evaluator); }
 }
 
 } // namespace

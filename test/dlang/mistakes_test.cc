@@ -88,6 +88,11 @@ constexpr Case cases[] = {
     {"inline int A = B;\ninline int B = A;\nBEGIN { trace(A); }", "test.d:2:16", "is made of itself"},
 };
 
+TEST(Mistakes, AreReportedOnceForAllProbesOfAClause) {
+  const std::string text = d_test::run("BEGIN, END { trace(nothing); }", {}, false).evaluator;
+  EXPECT_EQ(text.find("there is no variable"), text.rfind("there is no variable")) << text;
+}
+
 TEST(Mistakes, HaveAPlaceAndAReason) {
   for (const Case& c : cases) {
     const std::string text = d_test::run(c.script, {}, false).evaluator;

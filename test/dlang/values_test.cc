@@ -145,7 +145,7 @@ void check(const Case& c) {
   const d_test::Run r = d_test::run(script);
   if (!c.expected) return;
   EXPECT_EQ(r.evaluator, c.expected) << script;
-  if (r.refused.empty()) EXPECT_EQ(r.kernel, r.evaluator) << script;
+  if (r.refused.empty()) { EXPECT_EQ(r.kernel, r.evaluator) << script; }
 }
 
 TEST(Values, Numbers) {
@@ -172,6 +172,9 @@ const Script scripts[] = {
     {"#pragma D option quiet\nBEGIN /4 / 2 == 2/ { printf(\"yes\"); }", "yes"},
     {"#pragma D option quiet\nBEGIN /(4 / 2) == 2/ { printf(\"yes\"); }", "yes"},
     {"#pragma D option quiet\nBEGIN { this->x = 4; }\nBEGIN /this->x == 4/ { printf(\"%d\", this->x); }", "4"},
+    {"#pragma D option quiet\nBEGIN, END { this->x = probename; printf(\"%s \", this->x); }", "BEGIN END "},
+    {"#pragma D option quiet\nBEGIN { this->y = 6; }\nEND { printf(\"%d\", this->y); }", "6"},
+    {"#pragma D option quiet\nBEGIN { this->a[1] = 6; printf(\"%d\", this->a[1]); }", "6"},
     {"#pragma D option quiet\nBEGIN { x = 4; }\nBEGIN /x == 4/ { x = 5; }\nBEGIN /x == 5/ { printf(\"five\"); }", "five"},
     {"#pragma D option quiet\nBEGIN, END { printf(\"%s \", probename); }", "BEGIN END "},
     {"#pragma D option quiet\ndtrace:::BEGIN { printf(\"b\"); }\n:::END { printf(\"e\"); }", "be"},
@@ -216,7 +219,7 @@ TEST(Values, Scripts) {
   for (const Script& s : scripts) {
     const d_test::Run r = d_test::run(s.text, s.words);
     EXPECT_EQ(without_cpu(r.evaluator), s.expected) << s.text;
-    if (r.refused.empty()) EXPECT_EQ(without_cpu(r.kernel), s.expected) << s.text;
+    if (r.refused.empty()) { EXPECT_EQ(without_cpu(r.kernel), s.expected) << s.text; }
   }
 }
 
