@@ -1058,7 +1058,7 @@ inline constexpr Subcommand subcommands[] = {
      "Run a script with bpftrace's options, exit statuses and output formats. A link to acu named bpftrace does the same.",
      bpftrace_options, "acu bpftrace -e 'BEGIN { printf(\"hello\\n\"); exit(); }'\nln -s /usr/bin/acu /usr/local/bin/bpftrace"},
     {"dscript", "[options] FILE|-|-n CLAUSE [ARG…]",
-     "Run a script in D, the language of DTrace. `acu run FILE.d` does the same.",
+     "Run a script in D, the language of DTrace. `acu run FILE.d` and a link to acu named dtrace do the same.",
      dscript_options, "acu dscript -n 'syscall:::entry { @[execname] = count(); }'\nacu dscript -q -s opens.d -p 4711"},
     {"sym", "-p PID|-e FILE|-k [options] ADDR…|--stdin",
      "Resolve addresses to functions, source lines and inlined calls. An address is hexadecimal, or FILE+0xOFFSET.",

@@ -133,6 +133,13 @@ def entry_to_return(acu):
     same(out, f"\n {0:16d}\n {10:16d}\n")
 
 
+def order_of_returns(acu):
+    """Clauses at one return run in the order of the script, also where those of the entries have another one."""
+    out = dscript(acu, "-c", CALLS, "-n", "pid$target:a.out:work_*:entry { self->d = 1; } pid$target:a.out:work_twice:entry { x = 1; } "
+                  "pid$target:a.out:work_twice:return { @[self->d] = count(); } pid$target:a.out:work_*:return { self->d = 0; }")
+    same(out, "\n" + number(1, 10))
+
+
 def user_stacks(acu):
     out = dscript(acu, "-c", CALLS, "-n", "pid$target:a.out:work_name:entry { @[ustack(2)] = count(); }")
     lines = out.split("\n")
@@ -338,7 +345,7 @@ def script_test(path):
 
 
 TESTS = [calls_by_process, calls_by_name, returns_by_name, opens_by_path, failed_opens, read_sizes, bytes_by_process, asked_sizes, latency, function_arguments, function_results,
-         functions_by_pattern, text_arguments, entry_to_return, user_stacks, profile, profile_places, ticks, ticks_by_name, exit_status, lines_by_default, functions_in_lines,
+         functions_by_pattern, text_arguments, entry_to_return, order_of_returns, user_stacks, profile, profile_places, ticks, ticks_by_name, exit_status, lines_by_default, functions_in_lines,
          new_processes, parents, exits, signals, off_cpu, kernel_functions, kernel_stacks, tracepoints, user_probes, data_of_writes, connections, speculation, destructive, formats, largest, each_second,
          from_file, of_a_process, lists, descriptions, interrupted, refused]
 
