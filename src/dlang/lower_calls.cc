@@ -80,16 +80,9 @@ Value Lowering::lower_text_call(const Node& n) {
   return {t, text_type};
 }
 
-Value Lowering::lower_call(const Node& n) {
+// Memory of the program, and text in memory: copyin(address, size), copyinstr(address [, size]), stringof(value)
+Value Lowering::lower_memory_call(const Node& n) {
   const lang::TreeMaker make = at(n.where);
-  for (const Missing& m : missing_functions)
-    if (m.name == n.text) {
-      error(tag::unknown_function, n.where, quoted(n.text) + " is not available", std::string(m.nearest));
-      return wrong(n.where);
-    }
-  constexpr std::string_view texts[] = {"strlen", "strjoin", "substr", "basename", "dirname", "index", "rindex", "strstr", "strchr", "strrchr"};
-  if (base::is_one_of(texts, n.text)) return lower_text_call(n);
-  if (n.text == "stack" || n.text == "ustack" || n.text == "jstack") return lower_stack(n);
   auto argument = [&](size_t i) { return lower(*n.parts[i]).e; };
   if (n.text == "copyin") {
     if (!has_arguments(n, 2, 2)) return wrong(n.where);
@@ -101,20 +94,32 @@ Value Lowering::lower_call(const Node& n) {
     if (n.parts.size() == 2) arguments.push_back(argument(1));
     return {make.call("str", arguments), text_type};
   }
-  if (n.text == "stringof") {
-    if (!has_arguments(n, 1, 1)) return wrong(n.where);
-    // stringof(copyin(address, size))
-    if (n.parts[0]->kind == NodeKind::call && n.parts[0]->text == "copyin" && n.parts[0]->parts.size() == 2)
-      // So many bytes of text; str() counts the NUL.
-      return {make.call("str", {argument(0), make.binary(lang::BinaryOp::add, lower(*n.parts[0]->parts[1]).e, make.number(1))}), text_type};
-    const Value v = lower(*n.parts[0]);
-    if (v.type.kind == Type::text) return v;
-    if (v.type.kind == Type::translated || v.type.kind == Type::other) {
-      error(tag::bad_argument, n.where, quoted(source_.text(n.parts[0]->where)) + " is not text");
+  if (!has_arguments(n, 1, 1)) return wrong(n.where);
+  // stringof(copyin(address, size))
+  if (n.parts[0]->kind == NodeKind::call && n.parts[0]->text == "copyin" && n.parts[0]->parts.size() == 2)
+    // So many bytes of text; str() counts the NUL.
+    return {make.call("str", {argument(0), make.binary(lang::BinaryOp::add, lower(*n.parts[0]->parts[1]).e, make.number(1))}), text_type};
+  const Value v = lower(*n.parts[0]);
+  if (v.type.kind == Type::text) return v;
+  if (v.type.kind == Type::translated || v.type.kind == Type::other) {
+    error(tag::bad_argument, n.where, quoted(source_.text(n.parts[0]->where)) + " is not text");
+    return wrong(n.where);
+  }
+  return {make.call("str", {v.e}), text_type};
+}
+
+Value Lowering::lower_call(const Node& n) {
+  const lang::TreeMaker make = at(n.where);
+  for (const Missing& m : missing_functions)
+    if (m.name == n.text) {
+      error(tag::unknown_function, n.where, quoted(n.text) + " is not available", std::string(m.nearest));
       return wrong(n.where);
     }
-    return {make.call("str", {v.e}), text_type};
-  }
+  constexpr std::string_view texts[] = {"strlen", "strjoin", "substr", "basename", "dirname", "index", "rindex", "strstr", "strchr", "strrchr"};
+  if (base::is_one_of(texts, n.text)) return lower_text_call(n);
+  if (n.text == "stack" || n.text == "ustack" || n.text == "jstack") return lower_stack(n);
+  auto argument = [&](size_t i) { return lower(*n.parts[i]).e; };
+  if (n.text == "copyin" || n.text == "copyinstr" || n.text == "stringof") return lower_memory_call(n);
   if (n.text == "rand") return has_arguments(n, 0, 0) ? Value{name("rand", n.where), uint32_type} : wrong(n.where);
   if (n.text == "speculation") {
     if (!has_arguments(n, 0, 0)) return wrong(n.where);

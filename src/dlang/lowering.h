@@ -150,6 +150,7 @@ private:
   // lower_calls.cc
   Value lower_call(const Node& n);
   Value lower_text_call(const Node& n);
+  Value lower_memory_call(const Node& n);
   Value lower_stack(const Node& n);
   Value found_in(const Node& n, bool as_offset);
   bool has_arguments(const Node& n, size_t least, size_t most);
