@@ -13,7 +13,7 @@
   and the spaces with them; the folder is /srv, the host vm; a histogram is any histogram (hosts.py). Everywhere a function of
   libc may be the version of it that this CPU gets.
 - A block ```sh load is a program that runs until the next heading; $PID is its process.
-- Every command of acu in a ```sh block of README.md, in a sentence of cookbook.md, or in a table of coming-from.md or static.md
+- Every command of acu in a ```sh block of README.md, in a sentence of cookbook.md, or in a table of coming-from.md, static.md or dscript.md
   runs: it ends by itself or when it is interrupted after a moment, with status 0 and no error, or says which ability this kernel
   lacks. For this 4711 is a process of docs/cookbook/spikes.c, `./server`, durations are cut to half a second (and what depends
   on them), and SETUP makes what the commands ask for.
@@ -457,13 +457,14 @@ def main():
         judge("outputs of other hosts are the same", lambda: check_comparison(acu))
         judge("lists and links", lambda: check_index(acu))
         judge("each tool has its page", lambda: check_pages(acu))
-    for document in ("reference.md", "tutorial.md", "trace.md", "graph.md", "cookbook.md", "languages.md", "recording.md", "timeline.md", "sql.md", "exports.md", "mcp.md", "own-tools.md"):
+    for document in ("reference.md", "tutorial.md", "trace.md", "graph.md", "cookbook.md", "languages.md", "recording.md", "timeline.md", "sql.md", "exports.md", "mcp.md", "own-tools.md", "dscript.md"):
         judge_blocks(acu, os.path.join(ROOT, "docs", document), wanted, judge)
     readme = open(os.path.join(ROOT, "README.md")).read()
     cookbook = open(os.path.join(ROOT, "docs", "cookbook.md")).read()
     coming = open(os.path.join(ROOT, "docs", "coming-from.md")).read()
     static = open(os.path.join(ROOT, "docs", "static.md")).read()
-    for name, groups in (("README.md", shell_commands(readme)), ("static.md", table_commands(static)), ("cookbook.md", prose_commands(cookbook)), ("coming-from.md", table_commands(coming))):
+    dscript = open(os.path.join(ROOT, "docs", "dscript.md")).read()
+    for name, groups in (("README.md", shell_commands(readme)), ("static.md", table_commands(static)), ("cookbook.md", prose_commands(cookbook)), ("coming-from.md", table_commands(coming)), ("dscript.md", table_commands(dscript))):
         chosen = [[c for c in g if wanted in f"{name}: {c}"] for g in groups]
         if any(chosen):
             judge_commands(acu, name, chosen, judge)

@@ -110,6 +110,7 @@ SUITES = {
     "mcp": "mcp/run.py",
     "learn": "learn/run.py",
     "own_tools": "own_tools/run.py",
+    "dlang": "dlang/run.py",
     "why": "why/planted.py",
     "why_instruments": "why/instruments.py",
     "process_instruments": "why/process_instruments.py",

@@ -56,6 +56,27 @@ std::optional<uint32_t> find_return(const Program& program, Joined whose, uint32
   return std::nullopt;
 }
 
+bool have_common(const std::vector<Site>& a, const std::vector<Site>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const Site& x) {
+    return std::any_of(b.begin(), b.end(), [&](const Site& y) { return std::get<0>(x) == std::get<0>(y) && std::get<1>(x) == std::get<1>(y); });
+  });
+}
+
+// Blocks on one event run in the order of the script. A probe that is joined stands at the place of its entry: another one at the return of
+// the same functions must be on the same side of both.
+bool keeps_order(const Program& program, Joined whose, uint32_t entry, uint32_t leave) {
+  const Sides sides = sides_of(whose);
+  const std::vector<Site> sites = sites_of(program, program.probes[leave], sides.context, sides.leave);
+  for (uint32_t i = 0; i < program.probes.size(); i++) {
+    if (i == leave || !have_common(sites_of(program, program.probes[i], sides.context, sides.leave), sites)) continue;
+    uint32_t place = i;
+    for (uint32_t e = 0; e < program.probes.size(); e++)
+      if (find_return(program, whose, e) == i) place = e;
+    if ((i < leave) != (place < entry)) return false;
+  }
+  return true;
+}
+
 // Behind `blocks` blocks and `registers` registers of another function.
 void shift(Function& function, uint32_t blocks, uint32_t registers) {
   auto move = [&](Operand& o) {
@@ -128,7 +149,7 @@ size_t join_returns(Program& program, Joined whose, uint32_t is_return) {
   size_t joined = 0;
   for (uint32_t i = 0; i < program.probes.size(); i++) {
     std::optional<uint32_t> found = find_return(program, whose, i);
-    if (!found) continue;
+    if (!found || !keeps_order(program, whose, i, *found)) continue;
     Probe& entry = program.probes[i];
     Probe& leave = program.probes[*found];
     join(program, entry.function, leave.function);

@@ -164,6 +164,8 @@ constexpr Lowering::BuiltinLowering Lowering::Builtins::rows[] = {
     number("strcontains", [](Lowering& l, const Expr& e) { return l.set(Cond::sge, l.find_text(as<Call>(e)), l.number(0)); }),
     number("strstr", by<&Lowering::find_text>),
     bytes("str_concat", into<&Lowering::joined_text_into>),
+    number("strrstr", by<&Lowering::find_last>),
+    bytes("substr", into<&Lowering::part_of_text_into>),
     replaced("strcap"),
     replaced("default_str_length"),
     checked("assert_str"),

@@ -90,6 +90,60 @@ void Lowering::joined_text_into(const Call& c, const Place& to, const Type& as, 
   if (pad && as.size > size) zero(to.plus(size), as.size - size);
 }
 
+// substr(text, offset [, length]): read from there up to the NUL, which is put at the end of what is wanted first.
+void Lowering::part_of_text_into(const Call& c, const Place& to, const Type& as, bool pad) {
+  constexpr uint32_t least = 72; // as in joined_text_into
+  const Text t = text(*c.arguments[0]);
+  const uint32_t room = std::max(least, t.size);
+  // The offset, from the start.
+  Reg offset = fresh();
+  assign(offset, scalar(*c.arguments[1]));
+  BlockId negative = new_block(), before = new_block(), known = new_block();
+  branch(Cond::slt, Operand::of(offset), number(0), negative, known);
+  start(negative);
+  assign(offset, emit(Op::add, Operand::of(offset), text_length(*c.arguments[0])));
+  branch(Cond::slt, Operand::of(offset), number(0), before, known);
+  start(before);
+  assign(offset, number(0));
+  jump(known);
+  start(known);
+  auto read_from = [&](const Place& into, Operand at) {
+    append({.op = Op::read_string, .space = Space::script, .dst = fresh(), .a = address(into), .b = at, .imm2 = t.size});
+  };
+  Place part = scratch_place(room, "part");
+  zero(part, room);
+  BlockId inside = new_block(), after = new_block();
+  branch(Cond::ult, Operand::of(offset), number(t.size), inside, after);
+  start(inside);
+  read_from(part, emit(Op::add, object(t.object), Operand::of(offset)));
+  jump(after);
+  start(after);
+  if (c.arguments.size() > 2) {
+    const Operand length = scalar(*c.arguments[2]);
+    Reg end = fresh();
+    assign(end, length);
+    BlockId none = new_block(), some = new_block(), cut = new_block(), whole = new_block();
+    branch(Cond::slt, Operand::of(end), number(0), none, some);
+    start(none);
+    assign(end, number(0));
+    jump(some);
+    start(some);
+    branch(Cond::ult, Operand::of(end), number(t.size), cut, whole);
+    start(cut);
+    store({Space::script, emit(Op::add, address(part), Operand::of(end)), 0}, number(0), 1);
+    jump(whole);
+    start(whole);
+    const Place rest = scratch_place(room, "part");
+    zero(rest, room); // nothing may remain behind the NUL
+    read_from(rest, address(part));
+    part = rest;
+  }
+  const uint32_t size = std::min(as.size, c.type->size);
+  copy(to, part, size);
+  store(to.plus(size - 1), number(0), 1);
+  if (pad && as.size > size) zero(to.plus(size), as.size - size);
+}
+
 // buf(bytes or address [, length]): u32 length, then the bytes.
 void Lowering::bytes_into(const Call& c, const Place& to, const Type& as, bool pad) {
   const Expr& from = *c.arguments[0];

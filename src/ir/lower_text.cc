@@ -318,6 +318,31 @@ Operand Lowering::find_text(const Call& c) {
   });
 }
 
+// strrstr(haystack, "needle"): offset of the last one, or -1. Behind the text's NUL are NULs only, which no needle has.
+Operand Lowering::find_last(const Call& c) {
+  const std::string_view needle = c_text_of(*c.arguments[1]);
+  if (c.arguments[0]->constant.kind == Constant::text) {
+    const size_t at = c_text_of(*c.arguments[0]).rfind(needle);
+    return number(at == needle.npos ? -1 : static_cast<int64_t>(at));
+  }
+  if (needle.empty()) return text_length(*c.arguments[0]);
+  Text t = text(*c.arguments[0]);
+  const auto turns = static_cast<int64_t>(t.size) - static_cast<int64_t>(needle.size());
+  return search(turns, [&](Operand turn, const Place& result) {
+    BlockId inside = new_block(), stop = new_block(), next = new_block();
+    branch(Cond::ult, turn, number(turns), inside, stop);
+    start(inside);
+    Operand offset = emit(Op::sub, number(turns - 1), turn);
+    Place here{Space::script, emit(Op::add, object(t.object), offset), 0};
+    for (size_t i = 0; i < needle.size(); i++) {
+      BlockId more = new_block();
+      branch(Cond::eq, load_word(here.plus(static_cast<int64_t>(i)), 1, false), number(static_cast<uint8_t>(needle[i])), more, next);
+      start(more);
+    }
+    end_turn(result, offset, stop, next);
+  });
+}
+
 // ----------------------------------------------------------------------------------------------- bytes
 
 // The first `size` bytes of a value, or of what a pointer points to.

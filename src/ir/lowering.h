@@ -298,6 +298,7 @@ private:
   // lower_str.cc: text and bytes at an address
   void text_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
   void joined_text_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
+  void part_of_text_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
   void bytes_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
   void read_by_address(const lang::Expr& from, Operand at, const std::function<void(Space)>& read);
   bool place_is_script(const lang::Expr& e) const;
@@ -336,6 +337,7 @@ private:
   void end_turn(const Place& result, Operand found, BlockId stop, BlockId next);
   Operand truth(BlockId yes, BlockId no);
   Operand find_text(const lang::Call& c);
+  Operand find_last(const lang::Call& c);
   Operand find_literal(const lang::Expr& haystack, std::string_view needle);
   Operand compare_prefix(const lang::Call& c);
   Operand differ_within(const lang::Expr& a, const lang::Expr& b, Operand length);

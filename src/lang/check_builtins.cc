@@ -136,6 +136,8 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"strcontains"},
     {"strstr"},
     {"str_concat", by<&Checker::check_str_concat>},
+    {"strrstr"},
+    {"substr", by<&Checker::check_substr>},
     {"strcap", by<&Checker::check_strcap>},
     {"default_str_length", [](Checker& c, Expr& e) -> Result {
        return c.set_integer(e, static_cast<int64_t>(c.program_.config.number("max_strlen"))), nullptr;

@@ -151,6 +151,13 @@ const type::Type* Checker::check_str_concat(Call& e) {
   return types_.string(std::max(1u, a.type->size + b.type->size) - 1);
 }
 
+// substr(text, offset [, length])
+const type::Type* Checker::check_substr(Call& e) {
+  const Expr& of = *e.arguments[0];
+  if (of.type->is(Kind::probe_name)) return types_.string(longest_probe_name() + 1);
+  return types_.string(std::max(1u, of.type->size));
+}
+
 const type::Type* Checker::check_buf(Call& e) {
   List<Expr*> arguments = e.arguments;
   const type::Type& t = *arguments[0]->type;

@@ -278,6 +278,7 @@ private:
   const type::Type* check_str(Call& e);
   const type::Type* check_buf(Call& e);
   const type::Type* check_str_concat(Call& e);
+  const type::Type* check_substr(Call& e);
   const type::Type* check_strcap(Call& e);
   void check_assert_str(Call& e);
   const type::Type* check_strncmp(Call& e);

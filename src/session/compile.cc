@@ -2,6 +2,7 @@
 
 #include "bpf/features.h"
 #include "bpf/kernel_calls.h"
+#include "dlang/lower.h"
 #include "format/btf.h"
 #include "ir/join_returns.h"
 #include "lang/expand_macro.h"
@@ -14,13 +15,19 @@ namespace session {
 
 bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
            base::Diagnostics& diagnostics) {
-  to.tree = lang::parse(source,
-                        {.positional = options.positional,
-                         .include_dirs = options.include_dirs,
-                         .include_files = options.include_files,
-                         .parts = options.parts,
-                         .host = options.features ? &options.features->host() : nullptr},
-                        diagnostics);
+  if (options.d_script) {
+    dlang::Translated translated = dlang::translate(source, *options.d_script, diagnostics);
+    to.tree = std::move(translated.program);
+    to.d_plan = std::move(translated.plan);
+  } else {
+    to.tree = lang::parse(source,
+                          {.positional = options.positional,
+                           .include_dirs = options.include_dirs,
+                           .include_files = options.include_files,
+                           .parts = options.parts,
+                           .host = options.features ? &options.features->host() : nullptr},
+                          diagnostics);
+  }
   if (diagnostics.has_errors()) return false;
   lang::expand_macros(*to.tree, diagnostics);
   if (diagnostics.has_errors()) return false;

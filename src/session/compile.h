@@ -17,6 +17,10 @@
 namespace bpf {
 class Features;
 }
+namespace dlang {
+struct Plan;
+struct TranslateOptions;
+}
 
 namespace session {
 
@@ -26,6 +30,7 @@ struct CompileOptions {
   std::vector<std::string> include_dirs, include_files; // -I, --include
   lang::Parts parts = {};
   bool unsafe = false, read_only = false;                 // as lang::CheckOptions has them
+  const dlang::TranslateOptions* d_script = nullptr; // the text is in D
   bool accepts_old_scripts = false, needs_events = false; // as lang::CheckOptions has them
   bool test = false, bench = false; // --test, --bench
   std::function<bool(const probe::Event&)> wants_probe; // as lang::CheckOptions has it
@@ -49,6 +54,7 @@ struct Compiled {
   const bpf::Features* features = nullptr; // of its host
   lang::Checked checked;
   ir::Program program;
+  std::shared_ptr<const dlang::Plan> d_plan; // of a script in D: how its output is printed
   std::string environment_mistake; // a variable with a wrong value
   bool ok = false;                 // all steps done, no mistakes
 };

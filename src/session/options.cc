@@ -152,6 +152,15 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::audit:
   case OptionId::verbs:
   case OptionId::tables:
+  case OptionId::clause:
+  case OptionId::script_file:
+  case OptionId::provider:
+  case OptionId::module:
+  case OptionId::set_option:
+  case OptionId::zero_probes:
+  case OptionId::destructive:
+  case OptionId::compile_only:
+  case OptionId::ignored:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

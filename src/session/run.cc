@@ -6,6 +6,8 @@
 #include "base/counted.h"
 #include "base/text.h"
 #include "bpf/features.h"
+#include "dlang/consumer.h"
+#include "dlang/lower.h"
 #include "host/environment.h"
 #include "probe/stopped_program.h"
 #include "report/names.h"
@@ -149,6 +151,10 @@ base::Status Session::parse_and_check() {
   compiling.include_dirs = options.include_dirs;
   compiling.include_files = options.include_files;
   compiling.parts.parameters = options.parameters;
+  if (options.d_script) {
+    compiling.d_script = &*options.d_script;
+    compiling.filters_itself = true; // -p only names $target there
+  }
   compiling.unsafe = options.unsafe;
   compiling.read_only = options.read_only;
   compiling.accepts_old_scripts = options.as_bpftrace;
@@ -229,7 +235,7 @@ base::Status Session::load() {
   kernel.ring_pages = static_cast<uint32_t>(compiled.tree->config.number("perf_rb_pages"));
   kernel.verbose = options.verbose;
   kernel.wants_log = options.dump.verifier;
-  kernel.pid = options.pid;
+  kernel.pid = options.d_script ? -1 : options.pid;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
   return {};
 }
@@ -281,8 +287,11 @@ base::Status Session::live() {
   if (options.stopped)
     stopped_names.emplace(options.stopped->target(), options.stopped->stacks(), config.flag("cpp_demangle"));
   report::Names& shown = stopped_names ? static_cast<report::Names&>(*stopped_names) : names;
-  report::Printer printer(compiled.program, backend->engine(), shown, *output,
-                          printing());
+  std::optional<dlang::Consumer> d_output;
+  report::Options how = printing();
+  if (compiled.d_plan) how.take_value = [&](const type::Type& type, std::span<const std::byte> bytes) { d_output->take(type, bytes); };
+  report::Printer printer(compiled.program, backend->engine(), shown, *output, how);
+  if (compiled.d_plan) d_output.emplace(*compiled.d_plan, compiled.program, backend->engine(), printer, *output, signals::patience_ms);
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
   effects.take_maps_with([&](uint32_t map) { return backend->take_map(map); });
   // From here on, mappings are tracked before a probe can see them.
@@ -332,6 +341,7 @@ base::Status Session::live() {
                                     [](const probe::Event& e) { return e.kind == probe::Kind::uretprobe; });
   if (probes_returns && options.engine == EngineKind::kernel) omitted.emplace();
   ACU_CHECK(session::live(life));
+  if (d_output) d_output->finish();
   if (std::string told = omitted ? omitted->told() : std::string(); !told.empty()) output->message(told);
   compiled.machine->store_facts();
   status = life.failed || (limit && limit->is_exceeded()) ? static_cast<int>(base::Failure::runtime) : effects.status();
@@ -387,6 +397,7 @@ std::string Session::parameters() const {
 // -l with a script: what it would attach to.
 std::string Session::probes() {
   std::string out;
+  if (compiled.d_plan) return dlang::list(*compiled.d_plan, *compiled.tree);
   for (auto& event : compiled.tree->events)
     if (!compiling.wants_probe || compiling.wants_probe(*event)) out += describe_event(*compiled.machine, *event, options.verbose);
   return out;
@@ -495,10 +506,14 @@ public:
 };
 } // namespace
 
-std::string output_of(const ir::Program& program, ir::Engine& engine, const base::Source* source) {
+std::string output_of(const ir::Program& program, ir::Engine& engine, const base::Source* source, const dlang::Plan* d_plan) {
   StringSink sink;
   report::SystemNames names;
-  report::Printer printer(program, engine, names, sink, {});
+  std::optional<dlang::Consumer> d_output;
+  report::Options how;
+  if (d_plan) how.take_value = [&](const type::Type& type, std::span<const std::byte> bytes) { d_output->take(type, bytes); };
+  report::Printer printer(program, engine, names, sink, how);
+  if (d_plan) d_output.emplace(*d_plan, program, engine, printer, sink);
   Effects effects(program, engine, printer, sink, source);
   for (probe::Kind kind : {probe::Kind::begin, probe::Kind::end}) {
     effects.reopen();
@@ -511,7 +526,10 @@ std::string output_of(const ir::Program& program, ir::Engine& engine, const base
   }
   std::string losses = describe_losses(program, engine.counters(), source, {.report_faults = true});
   if (!losses.empty()) sink.message(losses);
-  effects.print_maps(true);
+  if (d_output)
+    d_output->finish();
+  else
+    effects.print_maps(true);
   return sink.results + sink.messages;
 }
 

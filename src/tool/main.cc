@@ -76,10 +76,11 @@ static int dispatch(Words words) {
   return unknown_subcommand(first);
 }
 
-// A link to acu with the name of a tool runs that tool, one called bpftrace takes its command lines.
+// A link to acu with the name of a tool runs that tool, those called bpftrace and dtrace take their command lines.
 static int run_as(std::string_view path, Words words) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (name == "bpftrace") return bpftrace(words);
+  if (name == "dtrace") return dscript(words);
   const Script* script = name == "acu" ? nullptr : find_script(name);
   return script ? run_script(*script, words) : dispatch(words);
 }

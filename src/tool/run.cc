@@ -4,7 +4,13 @@
 
 namespace tool {
 
-int run(Words words) { return run(words, {}); }
+// A script in D, by the ending of its file's name.
+static bool is_d_script(Words words) {
+  const std::string_view first = words.empty() ? std::string_view() : words[0];
+  return first.size() > 2 && !first.starts_with("-") && first.ends_with(".d");
+}
+
+int run(Words words) { return is_d_script(words) ? dscript(words) : run(words, {}); }
 
 int run(Words words, const session::ReadyTool& tool) {
   auto arguments = session::parse_arguments(*spec::find_subcommand("run"), words);

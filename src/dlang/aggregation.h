@@ -1,0 +1,50 @@
+// Aggregations as they are read from the engine's maps, and as text.
+#pragma once
+
+#include "dlang/plan.h"
+#include "ir/engine.h"
+#include "report/report.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlang {
+
+// A part of a key.
+struct Cell {
+  const type::Type* type = nullptr;
+  std::vector<std::byte> bytes;
+  bool is_number = false;
+  int64_t number = 0;
+  unsigned size = 8; // of a number in D, in bytes
+};
+
+// What an aggregation has for one key. `numbers`:
+//   count, sum, min, max  the value
+//   avg, stddev           total, count; of stddev also the sums of squares by place: 0, 32, 33, 64 bits
+//   quantize              buckets -2^62 … -1, 0, 1 … 2^62
+//   lquantize, llquantize below, the buckets, above
+struct Row {
+  std::vector<Cell> key;
+  std::vector<int64_t> numbers;
+};
+using Rows = std::map<std::string, Row>; // by the bytes of the key, the same for keys that look the same
+
+// Reads the maps of an aggregation; empty where it was never used.
+Rows read_rows(const Aggregation& a, const ir::Program& program, ir::Engine& engine);
+// The parts of a key of the aggregation, without a bucket; or, with one, all of them.
+std::vector<Cell> cells_of(const Aggregation& a, const type::Type& key, std::span<const std::byte> bytes, bool with_bucket = false);
+
+// Whether values of two times can be subtracted: of all but the smallest and the largest.
+bool is_additive(Function f);
+bool is_distribution(Function f);
+// The number that a value prints as, divided by `normal`.
+int64_t number_of(const Aggregation& a, const Row& row, int64_t normal);
+// What rows are sorted by.
+long double rank_of(const Aggregation& a, const Row& row);
+// The table of a distribution, with an empty line before it.
+std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal);
+
+} // namespace dlang

@@ -1,0 +1,366 @@
+#include "dlang/consumer.h"
+
+#include "base/text.h"
+#include "report/effect.h"
+#include "report/number.h"
+#include "report/text.h"
+#include "spec/syscalls.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+namespace dlang {
+
+using report::Bytes;
+using type::Kind;
+
+namespace {
+
+template<class... Arguments> std::string print(const char* format, Arguments... arguments) {
+  char text[512];
+  std::snprintf(text, sizeof text, format, arguments...);
+  return text;
+}
+
+bool is_stack(const type::Type& t) { return t.is(Kind::kstack) || t.is(Kind::ustack) || t.is(Kind::stack); }
+bool is_number(const type::Type& t) { return t.is_integer() || t.is(Kind::pointer); }
+
+// Numbers without a format take as many columns as their size needs.
+std::string padded_number(int64_t n, uint32_t size) {
+  const auto wide = static_cast<long long>(n);
+  return size == 1 ? print(" %3lld", wide) : size == 2 ? print(" %5lld", wide) : size == 4 ? print(" %8lld", wide) : print(" %16lld", wide);
+}
+
+std::string padded(std::string text, size_t columns) {
+  if (text.size() < columns) text.resize(columns, ' ');
+  return text;
+}
+
+// As tracemem() prints bytes.
+std::string memory_text(Bytes bytes) {
+  std::string out = "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n";
+  for (size_t at = 0; at < bytes.size(); at += 16) {
+    std::string codes, characters;
+    for (size_t i = at; i < at + 16; i++) {
+      if (i >= bytes.size()) {
+        codes += "   ";
+        continue;
+      }
+      const auto c = static_cast<unsigned char>(bytes[i]);
+      codes += print(" %02x", c);
+      characters += std::isprint(c) ? static_cast<char>(c) : '.';
+    }
+    out += print("%10zx:", at) + codes + "  " + characters + "\n";
+  }
+  return out;
+}
+
+} // namespace
+
+// The elements of a record behind its number.
+struct Consumer::Values {
+  const type::Type& tuple;
+  Bytes bytes;
+  size_t next = 1;
+  std::pair<const type::Type*, Bytes> take() {
+    if (next >= tuple.fields().size()) return {nullptr, {}};
+    const type::Field& f = tuple.fields()[next++];
+    return {f.type, report::part(bytes, f.offset, f.type->size)};
+  }
+  int64_t number() {
+    auto [type, value] = take();
+    return type && is_number(*type) ? static_cast<int64_t>(report::extend(*type, value)) : 0;
+  }
+};
+
+void Consumer::write(std::string_view text) {
+  if (!has_header_ && !plan_.quiet) sink_.out(print("%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME"));
+  has_header_ = true;
+  if (!text.empty()) sink_.out(text);
+}
+
+const std::vector<Piece>& Consumer::format_of(const std::string& text) {
+  std::vector<Piece>& pieces = formats_[text];
+  std::string error; // said when the script was translated
+  if (pieces.empty()) pieces = parse_format(text, error);
+  return pieces;
+}
+
+void Consumer::take(const type::Type& type, Bytes bytes) {
+  if (!type.is(Kind::tuple) || type.fields().empty()) return;
+  const type::Field& first = type.fields()[0];
+  const uint64_t index = report::load(report::part(bytes, first.offset, first.type->size), first.type->size);
+  if (index >= plan_.records.size()) return;
+  const Record& r = plan_.records[index];
+  Values values{type, bytes};
+  std::string out;
+  if (r.has_line) line(out, r, values);
+  for (const Item& i : r.items) item(out, r, i, values);
+  if (r.has_line) out += "\n";
+  write(out);
+}
+
+// "  0      1                           :BEGIN "
+void Consumer::line(std::string& out, const Record& r, Values& values) {
+  const int64_t cpu = values.number();
+  std::string function = r.function;
+  if (r.has_function) {
+    auto [type, value] = values.take();
+    if (type && is_number(*type))
+      function = std::string(spec::syscall_name(static_cast<int>(report::extend(*type, value))));
+    else if (type)
+      function = printer_.text(*type, value);
+  }
+  out += print("%3d %6u %32s ", static_cast<int>(cpu), r.id, (function + ":" + r.name).c_str());
+}
+
+std::string Consumer::stack_text(const type::Type& type, Bytes bytes) {
+  const std::string text = printer_.text(type, bytes);
+  std::string out = "\n";
+  for (std::string_view frame : base::split(text, '\n'))
+    if (const std::string_view name = base::trim(frame); !name.empty()) out += std::string(14, ' ') + std::string(name) + "\n";
+  return out;
+}
+
+std::string Consumer::value_text(const type::Type& type, Bytes bytes, bool quiet) {
+  if (is_stack(type)) return stack_text(type, bytes);
+  if (is_number(type)) {
+    const auto n = static_cast<int64_t>(report::extend(type, bytes));
+    if (quiet) return std::to_string(n);
+    return padded_number(n, type.size);
+  }
+  const std::string text = printer_.text(type, bytes);
+  return quiet ? text : "  " + padded(text, 33);
+}
+
+void Consumer::item(std::string& out, const Record& r, const Item& i, Values& values) {
+  switch (i.kind) {
+  case ItemKind::printf: out += formatted(format_of(i.text), values); break;
+  case ItemKind::trace: {
+    auto [type, bytes] = values.take();
+    if (type) out += value_text(*type, bytes, !r.has_line);
+    break;
+  }
+  case ItemKind::memory: {
+    auto [type, bytes] = values.take();
+    if (type) out += memory_text(report::buffer_bytes(*type, bytes));
+    break;
+  }
+  case ItemKind::stack: {
+    auto [type, bytes] = values.take();
+    if (type) out += stack_text(*type, bytes);
+    break;
+  }
+  case ItemKind::printa:
+    if (r.has_line && i.text.empty()) out += "\n";
+    out += printa(i);
+    break;
+  case ItemKind::normalize: {
+    const int64_t n = values.number();
+    if (n == 0)
+      sink_.message("WARNING: normalize(@" + plan_.aggregations[i.aggregations[0]].name + ", 0): nothing can be divided by 0\n");
+    else
+      states_[i.aggregations[0]].normal = n;
+    break;
+  }
+  case ItemKind::denormalize: states_[i.aggregations[0]].normal = 1; break;
+  case ItemKind::trunc: truncate(i.aggregations[0], i.arguments ? std::optional<int64_t>(values.number()) : std::nullopt); break;
+  case ItemKind::clear: clear(i.aggregations[0]); break;
+  case ItemKind::system: {
+    write(out);
+    out.clear();
+    base::Status ran = report::run_command(formatted(format_of(i.text), values), [&](std::string_view text) { write(text); }, patience_ms_);
+    if (!ran.ok()) sink_.message("ERROR: system: " + ran.error().message + "\n");
+    break;
+  }
+  case ItemKind::nothing: break;
+  }
+}
+
+std::string Consumer::formatted(const std::vector<Piece>& format, Values& values) {
+  std::string out;
+  for (const Piece& p : format) {
+    out += p.text;
+    if (!p.conversion) continue;
+    const int width = p.takes_width ? static_cast<int>(std::clamp<int64_t>(values.number(), -4096, 4096)) : p.width;
+    const int precision = p.takes_precision ? static_cast<int>(std::clamp<int64_t>(values.number(), 0, 4096)) : p.precision;
+    auto [type, bytes] = values.take();
+    if (!type) continue;
+    Piece left = p; // a negative width means left
+    if (width < -1) left.flags += '-';
+    const int columns = width < -1 ? -width : width;
+    if (is_stack(*type))
+      out += stack_text(*type, bytes);
+    else if (is_number(*type) && p.conversion != 's' && p.conversion != 'S')
+      out += format_number(left, report::extend(*type, bytes), type->size, type->is_signed, columns, precision);
+    else
+      out += format_text(left, printer_.text(*type, bytes), columns, precision);
+  }
+  return out;
+}
+
+// -------------------------------------------------------------------------------------------- aggregations
+
+// Without the keys that trunc() removed, and what was counted for them before.
+Rows Consumer::rows_of(size_t aggregation) {
+  const Aggregation& a = plan_.aggregations[aggregation];
+  Rows rows = read_rows(a, program_, engine_);
+  for (const auto& [key, numbers] : states_[aggregation].removed) {
+    const auto row = rows.find(key);
+    if (row == rows.end()) continue;
+    if (row->second.numbers == numbers)
+      rows.erase(row);
+    else if (is_additive(a.function))
+      for (size_t i = 0; i < numbers.size() && i < row->second.numbers.size(); i++) row->second.numbers[i] -= numbers[i];
+  }
+  return rows;
+}
+
+// Ascending by value, equal ones by key.
+std::vector<std::pair<std::string, const Row*>> Consumer::sorted(size_t aggregation, const Rows& rows) const {
+  struct Ranked {
+    long double rank;
+    const std::string* identity;
+    const Row* row;
+  };
+  std::vector<Ranked> ranked;
+  for (const auto& [identity, row] : rows) ranked.push_back({rank_of(plan_.aggregations[aggregation], row), &identity, &row});
+  std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
+    if (a.rank != b.rank) return a.rank < b.rank;
+    for (size_t i = 0; i < a.row->key.size() && i < b.row->key.size(); i++) {
+      const Cell &x = a.row->key[i], &y = b.row->key[i];
+      if (x.is_number && y.is_number && x.number != y.number) return x.number < y.number;
+      if (x.is_number || y.is_number) continue;
+      const std::string_view s = report::characters(x.bytes), t = report::characters(y.bytes);
+      if (x.type->is(Kind::string) && y.type->is(Kind::string) && s != t) return s < t;
+    }
+    return *a.identity < *b.identity;
+  });
+  std::vector<std::pair<std::string, const Row*>> out;
+  for (const Ranked& r : ranked) out.emplace_back(*r.identity, r.row);
+  return out;
+}
+
+std::string Consumer::default_line(size_t aggregation, const Row& row) {
+  const Aggregation& a = plan_.aggregations[aggregation];
+  std::string out;
+  for (const Cell& c : row.key) {
+    if (is_stack(*c.type))
+      out += stack_text(*c.type, c.bytes);
+    else if (c.is_number)
+      out += padded_number(c.number, c.size);
+    else
+      out += "  " + padded(printer_.text(*c.type, c.bytes), 50);
+  }
+  const int64_t normal = states_[aggregation].normal;
+  out += is_distribution(a.function) ? distribution_of(a, row, normal) : padded_number(number_of(a, row, normal), 8);
+  return out + "\n";
+}
+
+// One line of printa() with a format: keys for the conversions, the aggregations in their order for those with `@`.
+std::string Consumer::formatted_line(const std::vector<Piece>& format, const Item& i, const std::vector<const Row*>& rows) {
+  std::string out;
+  size_t next_key = 0, next_value = 0;
+  const Row* any = *std::find_if(rows.begin(), rows.end(), [](const Row* r) { return r != nullptr; });
+  for (const Piece& p : format) {
+    out += p.text;
+    if (!p.conversion) continue;
+    if (p.of_aggregation) {
+      const size_t which = std::min(next_value++, rows.size() - 1);
+      const Aggregation& a = plan_.aggregations[i.aggregations[which]];
+      const int64_t normal = states_[i.aggregations[which]].normal;
+      if (is_distribution(a.function))
+        out += rows[which] ? distribution_of(a, *rows[which], normal) : "";
+      else
+        out += format_number(p, static_cast<uint64_t>(rows[which] ? number_of(a, *rows[which], normal) : 0), 8, true, p.width, p.precision);
+      continue;
+    }
+    if (next_key >= any->key.size()) continue;
+    const Cell& c = any->key[next_key++];
+    if (is_stack(*c.type))
+      out += stack_text(*c.type, c.bytes);
+    else if (c.is_number && p.conversion != 's' && p.conversion != 'S')
+      out += format_number(p, static_cast<uint64_t>(c.number), c.size, c.type->is_signed, p.width, p.precision);
+    else
+      out += format_text(p, c.is_number ? std::to_string(c.number) : printer_.text(*c.type, c.bytes), p.width, p.precision);
+  }
+  return out;
+}
+
+std::string Consumer::printa(const Item& i) {
+  std::string out;
+  for (size_t a : i.aggregations) states_[a].printed = true;
+  if (i.text.empty()) {
+    for (size_t a : i.aggregations) {
+      const Rows rows = rows_of(a);
+      for (const auto& [identity, row] : sorted(a, rows)) out += default_line(a, *row);
+    }
+    return out;
+  }
+  std::vector<Rows> all;
+  for (size_t a : i.aggregations) all.push_back(rows_of(a));
+  const std::vector<Piece>& format = format_of(i.text);
+  auto print_key = [&](const std::string& key) {
+    std::vector<const Row*> rows;
+    for (const Rows& r : all) {
+      const auto found = r.find(key);
+      rows.push_back(found == r.end() ? nullptr : &found->second);
+    }
+    out += formatted_line(format, i, rows);
+  };
+  // Keys that only later ones have come behind those of the first.
+  for (size_t n = 0; n < all.size(); n++)
+    for (const auto& [key, row] : sorted(i.aggregations[n], all[n])) {
+      const bool was_printed = std::any_of(all.begin(), all.begin() + static_cast<ptrdiff_t>(n), [&](const Rows& r) { return r.contains(key); });
+      if (!was_printed) print_key(key);
+    }
+  return out;
+}
+
+void Consumer::each_map(size_t aggregation, const std::function<void(uint32_t)>& on) {
+  const std::string& name = plan_.aggregations[aggregation].name;
+  for (uint32_t i = 0; i < program_.maps.size(); i++)
+    if (program_.maps[i].name == name || program_.maps[i].name.starts_with(name + ".")) on(i);
+}
+
+// trunc(@a): no keys remain; trunc(@a, n): the largest n, of a negative n the smallest.
+void Consumer::truncate(size_t aggregation, std::optional<int64_t> count) {
+  State& s = states_[aggregation];
+  if (!count || *count == 0) {
+    s.removed.clear();
+    each_map(aggregation, [&](uint32_t map) {
+      if (base::Status done = engine_.clear_map(map); !done.ok()) sink_.message("ERROR: " + done.error().message + "\n");
+    });
+    return;
+  }
+  const Rows rows = rows_of(aggregation), raw = read_rows(plan_.aggregations[aggregation], program_, engine_);
+  const auto order = sorted(aggregation, rows);
+  const auto keep = static_cast<size_t>(std::min<uint64_t>(order.size(), *count < 0 ? 0 - static_cast<uint64_t>(*count) : static_cast<uint64_t>(*count)));
+  for (size_t i = 0; i < order.size(); i++) {
+    const bool stays = *count > 0 ? i >= order.size() - keep : i < keep;
+    if (stays) continue;
+    if (const auto now = raw.find(order[i].first); now != raw.end()) s.removed[order[i].first] = now->second.numbers;
+  }
+}
+
+// Keys remain, with nothing counted.
+void Consumer::clear(size_t aggregation) {
+  states_[aggregation].removed.clear();
+  each_map(aggregation, [&](uint32_t map) {
+    if (base::Status done = engine_.zero_map(map); !done.ok()) sink_.message("ERROR: " + done.error().message + "\n");
+  });
+}
+
+void Consumer::finish() {
+  std::string out;
+  for (size_t a = 0; a < plan_.aggregations.size(); a++) {
+    if (states_[a].printed) continue;
+    const Rows rows = rows_of(a);
+    for (const auto& [identity, row] : sorted(a, rows)) out += default_line(a, *row);
+  }
+  if (!out.empty()) write("\n");
+  write(out);
+}
+
+} // namespace dlang

@@ -1,0 +1,400 @@
+// The steps of a translation, and what all of them use.
+#include "base/text.h"
+#include "dlang/lowering.h"
+#include "dlang/options.h"
+#include "lang/parse.h"
+#include "lang/walk.h"
+#include "spec/diagnostics.h"
+
+namespace dlang {
+
+using namespace spec;
+using base::quoted;
+using lang::BinaryOp;
+
+namespace {
+
+// Expressions of acu's language that translations are made of, beside those of the tables.
+constexpr std::string_view helpers = R"(
+macro d_divide(a, b) {
+  let $a = (int64)(a);
+  let $b = (int64)(b);
+  let $q = (uint64)($a < 0 ? -$a : $a) / (uint64)($b < 0 ? -$b : $b);
+  ($a < 0) != ($b < 0) ? -(int64)$q : (int64)$q
+}
+macro d_modulo(a, b) {
+  let $a = (int64)(a);
+  let $b = (int64)(b);
+  let $r = (uint64)($a < 0 ? -$a : $a) % (uint64)($b < 0 ? -$b : $b);
+  $a < 0 ? -(int64)$r : (int64)$r
+}
+macro d_power_below(n) {
+  let $n = (uint64)(n);
+  let $m = $n;
+  $m = $m | ($m >> 1);
+  $m = $m | ($m >> 2);
+  $m = $m | ($m >> 4);
+  $m = $m | ($m >> 8);
+  $m = $m | ($m >> 16);
+  $m = $m | ($m >> 32);
+  (int64)($m - ($m >> 1))
+}
+macro d_power_bucket(n) {
+  let $v = (int64)(n);
+  $v < 0 ? -d_power_below(-$v) : d_power_below($v)
+}
+macro d_basename(s) {
+  let $s = s;
+  if (strlen($s) > 1 && substr($s, -1) == "/") { $s = substr($s, 0, strlen($s) - 1); }
+  strlen($s) > 1 ? substr($s, strrstr($s, "/") + 1) : $s
+}
+macro d_dirname(s) {
+  let $s = s;
+  if (strlen($s) > 1 && substr($s, -1) == "/") { $s = substr($s, 0, strlen($s) - 1); }
+  let $at = strrstr($s, "/");
+  $at < 0 ? "." : $at == 0 ? "/" : substr($s, 0, $at)
+}
+macro d_kernel_place() { usermode ? (uint64)0 : (uint64)reg("ip") }
+macro d_user_place() { usermode ? (uint64)reg("ip") : (uint64)0 }
+macro d_call() { args.id }
+macro d_call_name() { syscall_name(args.id) }
+macro d_call_result() { (int64)args.ret < 0 && (int64)args.ret > -4096 ? (int64)-1 : (int64)args.ret }
+macro d_call_error() { (int64)args.ret < 0 && (int64)args.ret > -4096 ? -(int64)args.ret : (int64)0 }
+macro d_call_argument(n) { args.args[n] }
+macro d_function() { func }
+macro d_result() { retval }
+)";
+
+std::string macro_text(std::string_view kind, std::string_view name, std::string_view expression) {
+  return "macro " + std::string(kind) + std::string(name) + "() { " + std::string(expression) + " }\n";
+}
+
+} // namespace
+
+Lowering::Lowering(const base::Source& source, const TranslateOptions& options, base::Diagnostics& diagnostics)
+    : source_(source), options_(options), diagnostics_(diagnostics), plan_(std::make_shared<Plan>()) {}
+
+Translated translate(const base::Source& source, const TranslateOptions& options, base::Diagnostics& diagnostics) {
+  return Lowering(source, options, diagnostics).run();
+}
+
+std::string Lowering::with_underscores(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c == '-' || c == ':' || c == '.') c = '_';
+  return out;
+}
+
+void Lowering::error(std::string_view tag, Range where, std::string message, std::string hint) {
+  // A clause of several groups is translated for each of them.
+  for (const base::Diagnostic& d : diagnostics_.all())
+    if (d.where.begin == where.begin && d.where.end == where.end && d.message == message) return;
+  diagnostics_.error(tag, where, std::move(message), std::move(hint));
+}
+
+Translated Lowering::run() {
+  // A program with macros for all that the tables describe, and nothing else.
+  make_macros();
+
+  // The tree; options are in force.
+  MacroValues values = options_.values;
+  for (const auto& [name, value] : options_.settings) values.has_defaults |= name == "defaultargs";
+  if (source_.text().find("defaultargs") != std::string_view::npos) values.has_defaults = true;
+  script_ = parse(source_, values, diagnostics_);
+  for (const auto& [name, value] : options_.settings) apply({{}, name, value});
+  for (const Setting& s : script_.settings) apply(s);
+  if (diagnostics_.has_errors()) return {std::move(program_), plan_};
+
+  // Each clause belongs to the groups of its probes; variables are known.
+  for (const Clause& c : script_.clauses) place_clause(c);
+  if (diagnostics_.has_errors()) return {std::move(program_), plan_};
+  collect_variables();
+
+  // Every group is a probe of the program.
+  for (const Group& g : groups_) emit_group(g);
+  program_->macros.clear();
+  if (program_->probes.empty() && !diagnostics_.has_errors()) error(tag::empty_program, {0, 0}, "no clause of this script can ever run");
+  return {std::move(program_), plan_};
+}
+
+void Lowering::make_macros() {
+  std::string text(helpers);
+  for (const Member& v : variables) text += macro_text("d_v_", v.name, v.expression);
+  for (const Member& m : members) text += macro_text("d_m_", std::string(m.translator) + "_" + std::string(m.name), m.expression);
+  for (const FixedProbe& p : fixed_probes)
+    if (!p.condition.empty()) text += macro_text("d_c_", with_underscores(std::string(p.provider) + "_" + std::string(p.name)), p.condition);
+  text += "begin { }\n";
+  base::Source source("translators", std::move(text));
+  base::Diagnostics mistakes;
+  program_ = lang::parse(source, {}, mistakes);
+  if (mistakes.has_errors()) error(tag::bad_macro, {0, 0}, "acu's own tables of D translators are wrong: " + mistakes.render(source, false));
+  program_->probes.clear();
+  program_->maps.clear();
+  for (lang::Macro* m : program_->macros) macros_[m->name] = m;
+  (void)program_->config.set("print_maps_on_exit", "false");
+  (void)program_->config.set("max_strlen", "256");
+  (void)program_->config.set("max_probes", "65536");
+}
+
+void Lowering::apply(const Setting& s) {
+  const ScriptOption* option = nullptr;
+  std::vector<std::string_view> names;
+  for (const ScriptOption& o : script_options) {
+    names.push_back(o.name);
+    if (o.name == s.name) option = &o;
+  }
+  auto wrong_value = [&](const std::string& why) { error(tag::bad_config, s.where, "option " + quoted(s.name) + ": " + why); };
+  if (!option) {
+    const std::string_view near = base::nearest(s.name, names);
+    return error(tag::bad_config, s.where, "there is no option " + quoted(s.name), near.empty() ? "" : "did you mean " + quoted(near) + "?");
+  }
+  switch (option->effect) {
+  case OptionEffect::quiet: plan_->quiet = true; break;
+  case OptionEffect::destructive: plan_->destructive = true; break;
+  case OptionEffect::zero_probes: (void)program_->config.set("missing_probes", "ignore"); break;
+  case OptionEffect::default_args:
+  case OptionEffect::ignored: break;
+  case OptionEffect::flow:
+  case OptionEffect::refused: error(tag::bad_config, s.where, "option " + quoted(s.name) + " is not supported", std::string(option->reason)); break;
+  case OptionEffect::strsize:
+  case OptionEffect::config: {
+    std::string_view digits = s.value;
+    uint64_t unit = 1;
+    if (!digits.empty())
+      if (const size_t power = std::string_view("kmg").find(static_cast<char>(digits.back() | 0x20)); power != std::string_view::npos)
+        unit = uint64_t{1} << (10 * (power + 1)), digits.remove_suffix(1);
+    const auto n = base::parse_integer(digits);
+    if (!n || *n == 0 || *n > (uint64_t{1} << 30)) return wrong_value(quoted(s.value) + " is not a size");
+    const std::string_view key = option->effect == OptionEffect::strsize ? "max_strlen" : option->key;
+    if (std::string why = program_->config.set(key, std::to_string(*n * unit)); !why.empty()) wrong_value(why);
+    break;
+  }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------- groups
+
+void Lowering::emit_group(const Group& g) {
+  group_ = &g;
+  lang::Block* body = group_body(g);
+  auto probe = std::make_unique<lang::Probe>();
+  probe->where = g.where;
+  std::vector<lang::ProbeSpec> specs;
+  for (const std::string& place : g.places) {
+    lang::ProbeSpec spec;
+    spec.where = g.where;
+    spec.text = program_->types.keep(place);
+    std::vector<std::string_view> parts;
+    for (std::string_view part : base::split(spec.text, ':')) parts.push_back(part);
+    spec.parts = program_->arena.copy(parts);
+    specs.push_back(spec);
+  }
+  probe->specs = program_->arena.copy(specs);
+  probe->predicate = condition_of(g);
+  probe->body = body;
+  program_->probes.push_back(std::move(probe));
+}
+
+// The clauses one behind the other, each in a condition of its own.
+lang::Block* Lowering::group_body(const Group& g) {
+  const lang::TreeMaker make = at(g.where);
+  std::vector<lang::Stmt*> all;
+  locals_.clear();
+  for (auto& [name, v] : variables_)
+    if (name.starts_with("this->") && is_local(v) && v.used.contains(g.id)) locals_.insert(name);
+  std::vector<lang::Stmt*> clauses;
+  for (const Clause* c : g.clauses) {
+    lang::Expr* predicate = c->predicate ? condition(*c->predicate) : nullptr;
+    std::vector<lang::Stmt*> actions = lower_clause(*c);
+    if (actions.empty() && !predicate) continue;
+    if (predicate) {
+      lang::If* s = at(c->predicate->where).node<lang::If>();
+      s->condition = predicate;
+      s->then = at(c->where).block(actions);
+      clauses.push_back(s);
+    } else {
+      lang::BlockStmt* s = at(c->where).node<lang::BlockStmt>();
+      s->block = at(c->where).block(actions);
+      clauses.push_back(s);
+    }
+  }
+  for (const std::string& l : locals_) {
+    lang::Let* s = at(variables_[l].where).node<lang::Let>();
+    s->name = program_->types.keep(l);
+    s->name_where = s->where;
+    const Type& t = variables_[l].type;
+    if (t.is_number()) s->value = cast(make.number(0), t);
+    if (t.kind == Type::text) s->value = text("", s->where);
+    all.push_back(s);
+  }
+  all.insert(all.end(), clauses.begin(), clauses.end());
+  return make.block(all);
+}
+
+lang::Expr* Lowering::condition_of(const Group& g) {
+  const lang::TreeMaker make = at(g.where);
+  lang::Expr* all = nullptr;
+  auto also = [&](lang::Expr* e) { all = all ? make.binary(BinaryOp::logical_and, all, e) : e; };
+  if (!g.calls.empty()) also(calls_condition(g));
+  if (!g.process.empty()) {
+    lang::Expr* process = name("cpid", g.where);
+    if (auto number = base::parse_integer(g.process)) process = make.number(static_cast<int64_t>(*number));
+    also(make.binary(BinaryOp::eq, name("pid", g.where), process));
+  }
+  if (!g.condition.empty()) also(expand(g.condition, {}, g.where));
+  return all;
+}
+
+// Ranges of numbers of system calls.
+lang::Expr* Lowering::calls_condition(const Group& g) {
+  const lang::TreeMaker make = at(g.where);
+  lang::Expr* any = nullptr;
+  for (size_t i = 0; i < g.calls.size();) {
+    size_t end = i + 1;
+    while (end < g.calls.size() && g.calls[end] == g.calls[end - 1] + 1) end++;
+    auto compare = [&](BinaryOp op, int n) { return make.binary(op, expand("d_call", {}, g.where), make.number(n)); };
+    lang::Expr* one = end == i + 1 ? compare(BinaryOp::eq, g.calls[i])
+                                   : make.binary(BinaryOp::logical_and, compare(BinaryOp::ge, g.calls[i]), compare(BinaryOp::le, g.calls[end - 1]));
+    any = any ? make.binary(BinaryOp::logical_or, any, one) : one;
+    i = end;
+  }
+  return any;
+}
+
+// ------------------------------------------------------------------------------------------------- pieces
+
+lang::Expr* Lowering::text(std::string_view value, Range where) {
+  lang::String* s = at(where).node<lang::String>();
+  s->value = program_->types.keep(value);
+  return s;
+}
+
+lang::Expr* Lowering::name(std::string_view name, Range where) {
+  lang::Name* n = at(where).node<lang::Name>();
+  n->name = name;
+  return n;
+}
+
+lang::Expr* Lowering::scratch(std::string_view name, Range where) {
+  lang::VariableRef* v = at(where).node<lang::VariableRef>();
+  v->name = program_->types.keep(name);
+  return v;
+}
+
+lang::Stmt* Lowering::let(std::string_view name, lang::Expr* value, Range where) {
+  lang::Let* s = at(where).node<lang::Let>();
+  s->name = program_->types.keep(name);
+  s->name_where = where;
+  s->value = value;
+  return s;
+}
+
+lang::Stmt* Lowering::set(lang::Expr* target, lang::Expr* value, Range where) {
+  lang::Assign* s = at(where).node<lang::Assign>();
+  s->target = target;
+  s->value = value;
+  return s;
+}
+
+lang::Expr* Lowering::copy(const lang::Expr* e) const { return e ? lang::copy(*program_, e) : nullptr; }
+
+lang::Map* Lowering::map_named(const std::string& name, Range where) {
+  lang::Map*& map = maps_[name];
+  if (!map) {
+    map = program_->arena.make<lang::Map>();
+    map->name = program_->types.keep(name);
+    map->where = where;
+    map->id = static_cast<uint32_t>(program_->maps.size());
+    program_->maps.push_back(map);
+  }
+  return map;
+}
+
+Value Lowering::wrong(Range where) { return {at(where).number(0), {}}; }
+
+// The body of a macro of the tables, with its parameters replaced and all of it at one place of the script. Its variables are its own.
+lang::Expr* Lowering::expand(std::string_view name, const std::vector<lang::Expr*>& arguments, Range where) {
+  const auto found = macros_.find(name);
+  if (found == macros_.end()) {
+    error(tag::bad_macro, where, "acu has no translator " + quoted(name));
+    return at(where).number(0);
+  }
+  const lang::Macro& macro = *found->second;
+  lang::Expr* e = nullptr;
+  if (macro.body->statements.empty()) {
+    e = lang::copy(*program_, macro.body->value);
+  } else {
+    lang::BlockExpr* block = at(where).node<lang::BlockExpr>();
+    block->block = lang::copy(*program_, macro.body);
+    e = block;
+  }
+  const uint32_t number = ++expansions_;
+  lang::Rewriting how;
+  how.expression = [&](lang::Expr& x) -> lang::Expr* {
+    x.where = where;
+    if (lang::VariableRef* v = lang::if_a<lang::VariableRef>(&x)) v->expansion = number;
+    if (lang::Call* c = lang::if_a<lang::Call>(&x)) {
+      c->name_where = where;
+      if (macros_.contains(c->name)) return expand(c->name, {c->arguments.begin(), c->arguments.end()}, where);
+    }
+    if (lang::Name* n = lang::if_a<lang::Name>(&x))
+      for (size_t i = 0; i < arguments.size() && i < macro.parameters.size(); i++)
+        if (macro.parameters[i].name == n->name) return copy(arguments[i]);
+    if (lang::FieldRef* f = lang::if_a<lang::FieldRef>(&x)) f->name_where = where;
+    return &x;
+  };
+  how.statement = [&](lang::Stmt& s) {
+    s.where = where;
+    if (s.kind == lang::StmtKind::let) lang::as<lang::Let>(s).expansion = number, lang::as<lang::Let>(s).name_where = where;
+  };
+  how.type = [&](lang::TypeName& t) { t.where = where; };
+  rewrite(e, how);
+  return e;
+}
+
+// ---------------------------------------------------------------------------------------------- variables
+
+// What is assigned, and where each clause-local variable is used, before anything is translated.
+void Lowering::collect_variables() {
+  for (const Declaration& d : script_.declarations) {
+    const std::string prefix = d.scope == Scope::self ? "self->" : d.scope == Scope::clause ? "this->" : "";
+    Variable& v = variables_[prefix + d.name];
+    v.where = d.where;
+    v.type = type_of(d.type);
+    v.is_typed = v.type.kind != Type::unknown;
+    v.has_value = true;
+  }
+  for (const Group& g : groups_)
+    for (const Clause* c : g.clauses) {
+      if (c->predicate) note_uses(*c->predicate, g.id, false);
+      for (const Node* n : c->actions) note_uses(*n, g.id, false);
+    }
+}
+
+// "x", "self->x", "this->x": of a variable, or of the array that is indexed.
+std::string Lowering::variable_name(const Node& n) {
+  const Node& base = n.kind == NodeKind::index ? *n.parts[0] : n;
+  return (base.kind == NodeKind::self ? "self->" : base.kind == NodeKind::clause ? "this->" : "") + base.text;
+}
+
+void Lowering::note_uses(const Node& n, uint32_t group, bool is_target) {
+  const bool is_array = n.kind == NodeKind::index;
+  const Node& base = is_array ? *n.parts[0] : n;
+  if (base.kind == NodeKind::self || base.kind == NodeKind::clause || (base.kind == NodeKind::name && is_target)) {
+    Variable& v = variables_[variable_name(n)];
+    if (v.where.end == 0) v.where = base.where;
+    v.used.insert(group);
+    if (is_target) v.assigned.insert(group);
+    v.is_array |= is_array;
+    v.has_value |= is_target;
+  }
+  if ((n.kind == NodeKind::assign || n.kind == NodeKind::increment) && n.parts[0]->kind != NodeKind::aggregation) {
+    const Node& target = *n.parts[0];
+    note_uses(target, group, true);
+    const bool is_zero = n.kind == NodeKind::assign && !n.is_compound && n.parts[1]->kind == NodeKind::integer && n.parts[1]->value == 0;
+    if (!is_zero) valued_.insert(variable_name(target));
+  }
+  for (const Node* part : n.parts) note_uses(*part, group, false);
+}
+
+} // namespace dlang

@@ -1,0 +1,225 @@
+// The actions of a clause. All that a clause prints is one record, sent when the clause ends: lines of several CPUs are never mixed. Values
+// are those of the time when the action stands in the script: they are kept in variables if more than printing follows.
+#include "base/text.h"
+#include "dlang/lowering.h"
+#include "spec/diagnostics.h"
+
+#include <algorithm>
+
+namespace dlang {
+
+using namespace spec;
+using base::quoted;
+
+std::vector<lang::Stmt*> Lowering::lower_clause(const Clause& clause) {
+  std::vector<lang::Stmt*> into;
+  record_ = {.has_line = !plan_->quiet, .id = group_->id, .function = group_->context.function, .name = group_->context.name};
+  if (group_->context.varies) record_.function.clear();
+  printed_.clear();
+  has_record_ = false;
+  speculation_ = nullptr;
+  exit_ = nullptr;
+  for (const Node* action : clause.actions) lower_action(*action, into);
+  if (clause.actions.empty() && !plan_->quiet) has_record_ = true; // the default action
+  end_record(into);
+  if (exit_) into.push_back(exit_);
+  return into;
+}
+
+void Lowering::lower_action(const Node& n, std::vector<lang::Stmt*>& into) {
+  if (n.kind == NodeKind::call && add_item(n)) return;
+  keep_values(into);
+  if (n.kind == NodeKind::assign) return assign(n, into);
+  if (n.kind == NodeKind::increment) return increment(n, into);
+  const lang::TreeMaker make = at(n.where);
+  if (n.kind == NodeKind::call && (n.text == "commit" || n.text == "discard")) {
+    if (!has_arguments(n, 1, 1)) return;
+    return into.push_back(make.statement(make.call(n.text == "commit" ? "commit" : "discard", {cast(lower(*n.parts[0]).e, uint64_type)})));
+  }
+  if (n.kind == NodeKind::call && n.text == "speculate") {
+    if (!has_arguments(n, 1, 1)) return;
+    if (has_record_) return error(tag::misplaced, n.where, "speculate() must come before what is printed");
+    const std::string kept = "speculation " + std::to_string(++kept_);
+    into.push_back(let(kept, cast(lower(*n.parts[0]).e, uint64_type), n.where));
+    speculation_ = scratch(kept, n.where);
+    return;
+  }
+  // An expression as a statement computes nothing that anybody sees, but its mistakes are reported.
+  const Value v = lower(n);
+  if (n.kind == NodeKind::call) return;
+  (void)v;
+  if (n.kind != NodeKind::ternary) diagnostics_.warning(tag::discarded, n.where, "the value of this expression is not used");
+}
+
+// Values that the record has so far, kept as they are now.
+void Lowering::keep_values(std::vector<lang::Stmt*>& into) {
+  for (lang::Expr*& e : printed_) {
+    if (e->kind == lang::ExprKind::variable) continue;
+    const std::string kept = "printed " + std::to_string(++kept_);
+    into.push_back(let(kept, e, e->where));
+    e = scratch(kept, e->where);
+  }
+}
+
+void Lowering::add_argument(Value v) { printed_.push_back(v.type.is_number() ? cast(v.e, v.type) : v.e); }
+
+// Actions that are part of the record. false: it is another one.
+bool Lowering::add_item(const Node& n) {
+  constexpr std::pair<std::string_view, ItemKind> kinds[] = {
+      {"printf", ItemKind::printf},       {"trace", ItemKind::trace},           {"tracemem", ItemKind::memory}, {"stack", ItemKind::stack},
+      {"ustack", ItemKind::stack},        {"jstack", ItemKind::stack},          {"printa", ItemKind::printa},   {"normalize", ItemKind::normalize},
+      {"denormalize", ItemKind::denormalize}, {"trunc", ItemKind::trunc},       {"clear", ItemKind::clear},     {"system", ItemKind::system},
+      {"exit", ItemKind::nothing}};
+  const auto* row = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return k.first == n.text; });
+  if (row == std::end(kinds)) return false;
+  has_record_ = true;
+  switch (row->second) {
+  case ItemKind::printf:
+  case ItemKind::system: add_printf(n, row->second); break;
+  case ItemKind::printa: add_printa(n); break;
+  case ItemKind::normalize:
+  case ItemKind::denormalize:
+  case ItemKind::trunc:
+  case ItemKind::clear: add_aggregation_action(n, row->second); break;
+  case ItemKind::stack:
+    record_.items.push_back({.kind = ItemKind::stack, .text = n.text, .arguments = 1});
+    printed_.push_back(lower_stack(n).e);
+    break;
+  case ItemKind::trace: {
+    if (!has_arguments(n, 1, 1)) break;
+    const Value v = lower(*n.parts[0]);
+    if (v.type.kind == Type::translated) {
+      error(tag::bad_argument, n.where, "trace() prints a value: use a member");
+      break;
+    }
+    record_.items.push_back({.kind = ItemKind::trace, .arguments = 1});
+    add_argument(v);
+    break;
+  }
+  case ItemKind::memory: {
+    if (!has_arguments(n, 2, 2)) break;
+    const auto size = constant(*n.parts[1]);
+    if (!size || *size < 1 || *size > 4096) {
+      error(tag::bad_argument, n.parts[1]->where, "tracemem() takes a constant number of bytes, from 1 to 4096");
+      break;
+    }
+    record_.items.push_back({.kind = ItemKind::memory, .arguments = 1});
+    printed_.push_back(at(n.where).call("buf", {lower(*n.parts[0]).e, at(n.where).number(*size)}));
+    break;
+  }
+  case ItemKind::nothing: {
+    if (!has_arguments(n, 1, 1)) break;
+    exit_ = at(n.where).statement(at(n.where).call("exit", {cast(lower(*n.parts[0]).e, int32_type)}));
+    break;
+  }
+  }
+  return true;
+}
+
+// A value for a conversion.
+void Lowering::add_checked(const Piece& piece, const Node& value) {
+  const Value v = lower(value);
+  const bool wants_text = piece.conversion == 's' || piece.conversion == 'S';
+  const std::string conversion = std::string("%") + piece.conversion;
+  if (v.type.kind == Type::translated) return error(tag::bad_format, value.where, quoted(source_.text(value.where)) + " cannot be printed", "print one of its members");
+  if (v.type.kind == Type::text && !wants_text) return error(tag::bad_format, value.where, conversion + " prints numbers, and " + quoted(source_.text(value.where)) + " is a string", "%s prints strings");
+  if (v.type.is_number() && wants_text)
+    return error(tag::bad_format, value.where, conversion + " prints strings, and " + quoted(source_.text(value.where)) + " is a number", "%d prints numbers; copyinstr() reads text at an address");
+  if (piece.conversion == 'a' || piece.conversion == 'A') { // the name of an address
+    printed_.push_back(at(value.where).call(piece.conversion == 'a' ? "ksym" : "usym", {cast(v.e, uint64_type)}));
+    return;
+  }
+  add_argument(v);
+}
+
+void Lowering::add_printf(const Node& n, ItemKind kind) {
+  if (kind == ItemKind::system && !plan_->destructive)
+    return error(tag::unsafe, n.where, "system() runs a command: it is a destructive action", "allow these with -w or `#pragma D option destructive`");
+  if (n.parts.empty() || n.parts[0]->kind != NodeKind::text) return error(tag::bad_format, n.where, quoted(n.text) + " takes a format: a string literal");
+  std::string why;
+  const std::vector<Piece> format = parse_format(n.parts[0]->text, why);
+  if (!why.empty()) return error(tag::bad_format, n.parts[0]->where, n.text + ": " + why, "`%%` prints a percent sign");
+  for (const Piece& p : format)
+    if (p.of_aggregation) return error(tag::bad_format, n.parts[0]->where, n.text + ": `%@` prints aggregations, in printa() only");
+  const size_t wanted = values_of(format);
+  if (wanted + 1 != n.parts.size())
+    return error(tag::bad_format, n.where,
+                 n.text + ": the format takes " + std::to_string(wanted) + (wanted == 1 ? " value" : " values") + ", and there " + (n.parts.size() == 2 ? "is " : "are ") +
+                     std::to_string(n.parts.size() - 1));
+  record_.items.push_back({.kind = kind, .text = n.parts[0]->text, .arguments = wanted});
+  size_t next = 1;
+  for (const Piece& p : format) {
+    if (!p.conversion) continue;
+    for (int stars = p.takes_width + p.takes_precision; stars > 0; stars--) add_argument(lower(*n.parts[next++]));
+    add_checked(p, *n.parts[next++]);
+  }
+}
+
+// printa([format,] @a, …)
+void Lowering::add_printa(const Node& n) {
+  Item item{.kind = ItemKind::printa};
+  size_t first = 0;
+  if (!n.parts.empty() && n.parts[0]->kind == NodeKind::text) {
+    item.text = n.parts[0]->text;
+    std::string why;
+    (void)parse_format(item.text, why);
+    if (!why.empty()) return error(tag::bad_format, n.parts[0]->where, "printa: " + why, "`%%` prints a percent sign");
+    first = 1;
+  }
+  if (first >= n.parts.size()) return error(tag::wrong_argument_count, n.where, "printa() takes an aggregation", "write `printa(@name)` or `printa(\"%s %@d\\n\", @name)`");
+  for (size_t i = first; i < n.parts.size(); i++) {
+    if (n.parts[i]->kind != NodeKind::aggregation || !n.parts[i]->parts.empty())
+      return error(tag::bad_argument, n.parts[i]->where, "printa() takes whole aggregations: `@name`");
+    const size_t index = aggregation_of(*n.parts[i], nullptr);
+    if (index == ~size_t{0}) return;
+    if (!item.aggregations.empty() && plan_->aggregations[item.aggregations[0]].keys != plan_->aggregations[index].keys)
+      return error(tag::bad_argument, n.parts[i]->where, "the aggregations of one printa() must have the same keys");
+    item.aggregations.push_back(index);
+  }
+  if (item.text.empty() && first == 1) return;
+  record_.items.push_back(std::move(item));
+}
+
+// normalize(@a, n), denormalize(@a), trunc(@a[, n]), clear(@a)
+void Lowering::add_aggregation_action(const Node& n, ItemKind kind) {
+  const bool takes_number = kind == ItemKind::normalize, may_number = kind == ItemKind::trunc;
+  if (!has_arguments(n, 1 + takes_number, 1 + (takes_number || may_number))) return;
+  if (n.parts[0]->kind != NodeKind::aggregation || !n.parts[0]->parts.empty())
+    return error(tag::bad_argument, n.parts[0]->where, quoted(n.text) + " takes a whole aggregation: `@name`");
+  const size_t index = aggregation_of(*n.parts[0], nullptr);
+  if (index == ~size_t{0}) return;
+  Item item{.kind = kind, .aggregations = {index}};
+  if (n.parts.size() == 2) {
+    item.arguments = 1;
+    add_argument({cast(lower(*n.parts[1]).e, int64_type), int64_type});
+  }
+  record_.items.push_back(std::move(item));
+}
+
+// print((number of the record, CPU, function, values …))
+void Lowering::end_record(std::vector<lang::Stmt*>& into) {
+  if (!has_record_) return;
+  const bool is_nothing = record_.items.empty() && !record_.has_line;
+  if (is_nothing) return;
+  const Range where = printed_.empty() ? group_->where : printed_.front()->where;
+  const lang::TreeMaker make = at(where);
+  std::vector<lang::Expr*> values = {cast(make.number(static_cast<int64_t>(plan_->records.size())), int32_type)};
+  if (record_.has_line) {
+    values.push_back(cast(name("cpu", where), int32_type));
+    if (group_->context.varies) {
+      record_.has_function = true;
+      const bool is_call = group_->context.kind == ContextKind::syscall_entry || group_->context.kind == ContextKind::syscall_return;
+      values.push_back(is_call ? cast(expand("d_call", {}, where), int32_type) : expand("d_function", {}, where));
+    }
+  }
+  values.insert(values.end(), printed_.begin(), printed_.end());
+  plan_->records.push_back(record_);
+  lang::Stmt* print = make.statement(make.call("print", {make.tuple(values)}));
+  if (!speculation_) return into.push_back(print);
+  lang::Speculate* s = make.node<lang::Speculate>();
+  s->key = speculation_;
+  s->body = make.block({print});
+  into.push_back(s);
+}
+
+} // namespace dlang

@@ -1,0 +1,114 @@
+// Variables of the script. Global ones and arrays are maps, thread-local ones maps with the thread as (first part of) the key; clause-local ones
+// are scratch variables of their group, or maps by thread where clauses of several groups share them. Assigning 0 removes an element, as in D.
+#include "base/text.h"
+#include "dlang/lowering.h"
+#include "spec/diagnostics.h"
+
+namespace dlang {
+
+using namespace spec;
+using base::quoted;
+using lang::BinaryOp;
+
+// Of a variable or an element of an array; nullptr: the node is neither.
+Variable* Lowering::variable_of(const Node& n) {
+  const Node& base = n.kind == NodeKind::index ? *n.parts[0] : n;
+  if (base.kind == NodeKind::name && is_builtin(base.text)) return nullptr;
+  if (base.kind != NodeKind::self && base.kind != NodeKind::clause && base.kind != NodeKind::name) return nullptr;
+  const auto found = variables_.find(variable_name(n));
+  if (found == variables_.end()) return nullptr;
+  return base.kind != NodeKind::name || found->second.has_value ? &found->second : nullptr;
+}
+
+lang::Expr* Lowering::key_of(const std::vector<Node*>& keys, size_t first, bool by_thread, Range where, std::vector<uint8_t>* sizes) {
+  std::vector<lang::Expr*> parts;
+  if (by_thread) parts.push_back(name("tid", where));
+  for (size_t i = first; i < keys.size(); i++) {
+    const Value v = lower(*keys[i]);
+    if (v.type.kind == Type::translated) error(tag::bad_index, keys[i]->where, quoted(source_.text(keys[i]->where)) + " cannot be a key", "use one of its members");
+    parts.push_back(v.type.is_number() ? cast(v.e, v.type) : v.e);
+    if (sizes) sizes->push_back(v.type.is_number() ? v.type.size : 0);
+  }
+  if (parts.empty()) return nullptr;
+  return parts.size() == 1 ? parts[0] : at(where).tuple(parts);
+}
+
+lang::Expr* Lowering::target_of(const Node& n, Variable& v) {
+  const std::string name = variable_name(n);
+  if (locals_.contains(name)) return scratch(name, n.where);
+  const bool by_thread = !(n.kind == NodeKind::name || (n.kind == NodeKind::index && n.parts[0]->kind == NodeKind::name));
+  if (!v.map) v.map = map_named(by_thread ? name : "global " + name, v.where.end ? v.where : n.where);
+  lang::Expr* key = key_of(n.kind == NodeKind::index ? n.parts : std::vector<Node*>(), 1, by_thread, n.where);
+  return at(n.where).map(v.map, key);
+}
+
+Value Lowering::lower_variable(const Node& n) {
+  Variable* v = variable_of(n);
+  if (!v || !v->has_value) {
+    error(tag::unknown_variable, n.where, quoted(source_.text(n.where)) + " is not assigned anywhere in this script");
+    return wrong(n.where);
+  }
+  return {target_of(n, *v), v->type};
+}
+
+// Whether an assignment of this value removes an element.
+bool Lowering::deletes(const Node& value, const Variable&) const { return value.kind == NodeKind::integer && value.value == 0; }
+
+void Lowering::assign(const Node& n, std::vector<lang::Stmt*>& into) {
+  const Node& target = *n.parts[0];
+  if (target.kind == NodeKind::aggregation) return aggregate(n, into);
+  Variable* v = variable_of(target);
+  if (!v) {
+    const bool is_builtin = target.kind == NodeKind::name;
+    return error(tag::bad_assignment, n.where, is_builtin ? quoted(target.text) + " cannot be assigned" : "only variables can be assigned",
+                 is_builtin ? "" : "memory of programs and of the kernel is not changed");
+  }
+  const lang::TreeMaker make = at(n.where);
+  if (!n.is_compound && deletes(*n.parts[1], *v)) {
+    lang::Expr* place = target_of(target, *v);
+    lang::MapRef* map = lang::if_a<lang::MapRef>(place);
+    const bool others = valued_.contains(variable_name(target));
+    if (map && map->key && others) {
+      lang::Discard* s = make.node<lang::Discard>(); // as a value, delete() does not mind a key that is missing
+      s->value = make.call("delete", {make.map(map->map, nullptr), map->key});
+      return into.push_back(s);
+    }
+    if (v->type.kind == Type::text) return into.push_back(set(place, text("", n.where), n.where));
+    if (!v->is_typed && !others) v->type = int32_type, v->is_typed = true;
+    return into.push_back(set(place, v->type.is_number() ? cast(make.number(0), v->type) : make.number(0), n.where));
+  }
+  Value value;
+  if (n.is_compound) {
+    Node sum;
+    sum.kind = NodeKind::binary;
+    sum.op = n.op;
+    sum.where = n.where;
+    sum.parts = {n.parts[0], n.parts[1]};
+    if (!v->is_typed) v->type = int64_type, v->is_typed = true;
+    value = lower(sum);
+  } else {
+    value = lower(*n.parts[1]);
+  }
+  if (value.type.kind == Type::translated)
+    return error(tag::bad_assignment, n.where, quoted(source_.text(n.parts[1]->where)) + " cannot be kept in a variable", "keep its members");
+  if (!v->is_typed) {
+    v->type = value.type;
+    v->is_typed = value.type.kind != Type::unknown;
+  }
+  const bool is_text = value.type.kind == Type::text, wants_text = v->type.kind == Type::text;
+  if (v->is_typed && value.type.kind != Type::unknown && is_text != wants_text)
+    return error(tag::type_mismatch, n.where, quoted(source_.text(target.where)) + " is a " + (wants_text ? "string" : "number") + ", this is a " + (is_text ? "string" : "number"));
+  into.push_back(set(target_of(target, *v), coerce(value, v->type), n.where));
+}
+
+// x++ as a statement: x = (type)(x + 1)
+void Lowering::increment(const Node& n, std::vector<lang::Stmt*>& into) {
+  Variable* v = variable_of(*n.parts[0]);
+  if (!v) return error(tag::bad_assignment, n.where, "only variables can be incremented");
+  if (!v->is_typed) v->type = int64_type, v->is_typed = true;
+  if (v->type.kind == Type::text) return error(tag::bad_operand, n.where, quoted(source_.text(n.parts[0]->where)) + " is a string");
+  lang::Expr* sum = at(n.where).binary(n.is_down ? BinaryOp::sub : BinaryOp::add, target_of(*n.parts[0], *v), at(n.where).number(1));
+  into.push_back(set(target_of(*n.parts[0], *v), v->type.is_number() ? cast(sum, v->type) : sum, n.where));
+}
+
+} // namespace dlang

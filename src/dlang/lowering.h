@@ -1,0 +1,219 @@
+// The state of the translation, shared by lower*.cc. D's types are followed as far as they decide what is computed: numbers have a size and
+// a sign (values are computed with 64 bits, and cut where they are stored or printed, as DTrace does); of what comes from the kernel the
+// checker knows the type.
+#pragma once
+
+#include "dlang/format.h"
+#include "dlang/lower.h"
+#include "dlang/parse.h"
+#include "dlang/providers.h"
+#include "dlang/script.h"
+#include "lang/tree_maker.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+namespace dlang {
+
+struct Type {
+  enum Kind : uint8_t {
+    unknown, // the checker's
+    number,  // size, is_signed
+    text,
+    pointer,    // to a number of `size` bytes, or (0) to something the checker knows
+    other,      // stacks, symbols, buffers, addresses: printed and used as keys
+    translated, // what a translator describes: it only has members
+  } kind = unknown;
+  uint8_t size = 0;
+  bool is_signed = true;
+  std::string_view translator = {};
+  bool is_number() const { return kind == number; }
+};
+
+inline constexpr Type int32_type = {Type::number, 4, true}, int64_type = {Type::number, 8, true}, uint64_type = {Type::number, 8, false},
+                      uint32_type = {Type::number, 4, false}, text_type = {Type::text};
+
+struct Value {
+  lang::Expr* e = nullptr;
+  Type type;
+};
+
+// What the names of a probe mean in its clauses.
+enum class ContextKind : uint8_t { special, syscall_entry, syscall_return, profile, tick, function_entry, function_return, usdt, tracepoint, fixed };
+
+struct Context {
+  ContextKind kind = ContextKind::special;
+  std::string_view translators = {};      // of args[], as FixedProbe has them
+  std::string provider, module, function, name; // of the probe; the function may be a pattern
+  bool varies = false;                    // the function is known when the probe runs
+};
+
+// Probes that run the same clauses.
+struct Group {
+  uint32_t id = 0;
+  Context context;
+  std::vector<std::string> places;   // acu's probes
+  std::vector<int> calls;            // system calls; empty: all
+  std::string condition;             // a macro, or empty
+  std::string process;               // a number or `cpid`; empty: all processes
+  Range where;
+  std::vector<const Clause*> clauses;
+};
+
+// A variable of the script.
+struct Variable {
+  Type type;
+  bool is_typed = false;   // declared, or assigned before
+  bool has_value = false;  // it is declared or assigned somewhere
+  Range where;
+  lang::Map* map = nullptr;
+  bool is_array = false;
+  std::set<uint32_t> used, assigned; // clause-local: the groups
+};
+
+class Lowering {
+public:
+  Lowering(const base::Source& source, const TranslateOptions& options, base::Diagnostics& diagnostics);
+  Translated run();
+
+private:
+  // lower.cc
+  void apply(const Setting& setting);
+  void make_macros();
+  void collect_variables();
+  void note_uses(const Node& n, uint32_t group, bool is_target);
+  void emit_group(const Group& group);
+  lang::Block* group_body(const Group& group);
+  lang::Expr* condition_of(const Group& group);
+  lang::Expr* calls_condition(const Group& group);
+
+  // lower_probes.cc
+  void place_clause(const Clause& clause);
+  void place(const Description& d, const Clause& clause);
+  bool place_fixed(const Description& d, const Clause& clause);
+  void place_timer(const Description& d, const Clause& clause);
+  void place_syscall(const Description& d);
+  void add_syscalls(const Clause& clause);
+  void place_function(const Description& d, const Clause& clause);
+  void place_pid(const Description& d, std::string_view process, const Clause& clause);
+  void place_usdt(const Description& d, std::string_view name, std::string_view process, const Clause& clause);
+  void place_tracepoint(const Description& d, const Clause& clause);
+  void unknown_provider(const Description& d);
+  std::vector<std::string> files_of(const Description& d, std::string_view process);
+  void add(Group group, const Clause& clause);
+
+  // lower_expression.cc
+  Value lower(const Node& n);
+  lang::Expr* number(const Node& n) { return lower(n).e; }
+  Value lower_integer(const Node& n);
+  Value lower_unary(const Node& n);
+  Value lower_binary(const Node& n);
+  Value lower_ternary(const Node& n);
+  Value lower_increment(const Node& n);
+  Value lower_assignment_value(const Node& n);
+  Value lower_cast(const Node& n);
+  Value lower_size(const Node& n);
+  Value lower_index(const Node& n);
+  Value lower_member(const Node& n);
+  lang::Expr* condition(const Node& n);
+  lang::Expr* as_sign(Value v, bool is_signed);
+  lang::Expr* cast(lang::Expr* e, const Type& to);
+  lang::Expr* coerce(const Value& v, const Type& to);
+  lang::Expr* divide(lang::BinaryOp op, Value a, Value b, bool is_signed, Range where);
+  Type type_of(const TypeName& t);
+  lang::TypeName* type_name(std::string_view name, Range where, int pointers = 0, std::string_view keyword = {});
+  std::optional<int64_t> constant(const Node& n);
+
+  // lower_names.cc
+  Value lower_name(const Node& n);
+  Value lower_argument(size_t index, Range where);
+  Value lower_args(size_t index, const Node& n);
+  Value probe_part(std::string_view part, Range where);
+  Value member_value(const Member& m, Range where);
+  Value unknown_name(const Node& n);
+  lang::Expr* expand(std::string_view macro, const std::vector<lang::Expr*>& arguments, Range where);
+
+  // lower_variables.cc
+  Variable* variable_of(const Node& n);
+  lang::Expr* target_of(const Node& n, Variable& v);
+  lang::Expr* key_of(const std::vector<Node*>& keys, size_t first, bool by_thread, Range where, std::vector<uint8_t>* sizes = nullptr);
+  Value lower_variable(const Node& n);
+  void assign(const Node& n, std::vector<lang::Stmt*>& into);
+  void increment(const Node& n, std::vector<lang::Stmt*>& into);
+  bool deletes(const Node& value, const Variable& v) const;
+  // Whether each group that uses it assigns it, too: then nothing comes from another one.
+  static bool is_local(const Variable& v) { return !v.is_array && std::includes(v.assigned.begin(), v.assigned.end(), v.used.begin(), v.used.end()); }
+
+  // lower_calls.cc
+  Value lower_call(const Node& n);
+  Value lower_text_call(const Node& n);
+  Value lower_memory_call(const Node& n);
+  Value lower_stack(const Node& n);
+  Value found_in(const Node& n, bool as_offset);
+  bool has_arguments(const Node& n, size_t least, size_t most);
+
+  // lower_aggregation.cc
+  void aggregate(const Node& n, std::vector<lang::Stmt*>& into);
+  size_t aggregation_of(const Node& target, const Node* call);
+  void add_to_buckets(const Node& target, const Node& call, size_t index, std::vector<lang::Stmt*>& into);
+  void widen_keys(size_t aggregation, const std::vector<uint8_t>& sizes);
+  lang::Expr* bucket_of(const Aggregation& a, lang::Expr* value, Range where);
+  lang::Expr* log_linear_bucket(const Aggregation& a, lang::Expr* value, Range where);
+  bool read_shape(const Node& call, Aggregation& a);
+  lang::MapRef* aggregation_map(const Aggregation& a, std::string_view suffix, lang::Expr* key, Range where);
+
+  // lower_clause.cc
+  std::vector<lang::Stmt*> lower_clause(const Clause& clause);
+  void lower_action(const Node& n, std::vector<lang::Stmt*>& into);
+  bool add_item(const Node& n);
+  void add_printf(const Node& n, ItemKind kind);
+  void add_printa(const Node& n);
+  void add_aggregation_action(const Node& n, ItemKind kind);
+  void add_argument(Value v);
+  void add_checked(const Piece& piece, const Node& value);
+  void keep_values(std::vector<lang::Stmt*>& into);
+  void end_record(std::vector<lang::Stmt*>& into);
+  void refuse_action(const Node& n);
+
+  lang::TreeMaker at(Range where) const { return {*program_, where}; }
+  lang::Expr* text(std::string_view value, Range where);
+  lang::Expr* name(std::string_view name, Range where);
+  lang::Expr* scratch(std::string_view name, Range where);
+  lang::Stmt* let(std::string_view name, lang::Expr* value, Range where);
+  lang::Stmt* set(lang::Expr* target, lang::Expr* value, Range where);
+  lang::Expr* copy(const lang::Expr* e) const;
+  lang::Map* map_named(const std::string& name, Range where);
+  void error(std::string_view tag, Range where, std::string message, std::string hint = {});
+  Value wrong(Range where);
+  static std::string with_underscores(std::string_view text);
+  static std::string variable_name(const Node& n);
+  static bool is_builtin(std::string_view name);
+
+  const base::Source& source_;
+  const TranslateOptions& options_;
+  base::Diagnostics& diagnostics_;
+  Script script_;
+  std::unique_ptr<lang::Program> program_;
+  std::shared_ptr<Plan> plan_;
+  std::unordered_map<std::string_view, lang::Macro*> macros_;
+  std::map<std::string, lang::Map*> maps_;
+  std::map<std::string, Variable> variables_; // "x", "self->x", "this->x"
+  std::set<std::string> valued_; // variables that anything but 0 is assigned to
+  std::map<std::string, size_t> aggregations_;
+  std::vector<Group> groups_;
+  std::vector<Group> calls_; // of the clause that is being placed: system calls, which make one group for each end
+  const Group* group_ = nullptr; // being lowered
+  Record record_;                // of the clause that is being lowered, and the values it prints
+  std::vector<lang::Expr*> printed_;
+  bool has_record_ = false;
+  lang::Expr* speculation_ = nullptr;
+  lang::Stmt* exit_ = nullptr;
+  std::set<std::string> locals_; // this->x of the group, kept in scratch variables
+  uint32_t expansions_ = 1 << 20, kept_ = 0;
+  int depth_ = 0;
+};
+
+} // namespace dlang

@@ -1,0 +1,77 @@
+// The state of the parser. One function per rule of the grammar, which stands above it in parse.cc and parse_expression.cc. The first
+// mistake ends reading: a D script is short, and what follows a mistake is rarely meant as it is read.
+#pragma once
+
+#include "dlang/lexer.h"
+#include "dlang/parse.h"
+
+namespace dlang {
+
+class Parser {
+public:
+  Parser(const base::Source& source, const MacroValues& values, base::Diagnostics& diagnostics)
+      : source_(source), values_(values), diagnostics_(diagnostics), lexer_(source.text(), diagnostics) {}
+  Script run();
+
+private:
+  static constexpr int max_depth = 100;
+
+  // parse.cc
+  bool failed() const { return diagnostics_.has_errors(); }
+  const Token& peek() {
+    if (!has_next_) next_ = lexer_.next(), has_next_ = true;
+    return next_;
+  }
+  Token take() {
+    Token t = peek();
+    has_next_ = false;
+    last_end_ = t.where.end;
+    return t;
+  }
+  bool accept(std::string_view sign) { return peek().is(sign) && (take(), true); }
+  bool accept_word(std::string_view word) { return peek().is_word(word) && (take(), true); }
+  void expect(std::string_view sign, std::string_view where);
+  void error(std::string_view tag, Range where, std::string message, std::string hint = {});
+  void unexpected(std::string_view wanted);
+  void parse_directive();
+  void parse_pragma(std::string_view text, Range where);
+  bool at_declaration();
+  void parse_declaration();
+  void parse_inline();
+  void parse_clause();
+  Description parse_description();
+  std::string expand_macros(std::string_view text, Range where);
+  void parse_body(Clause& clause);
+  std::string macro_word(const Token& macro, bool as_text);
+
+  // parse_expression.cc
+  Node* make(NodeKind kind, Range where);
+  Node* parse_expression();
+  Node* parse_ternary();
+  Node* parse_binary(int lowest);
+  Node* parse_unary();
+  Node* parse_postfix();
+  Node* parse_primary();
+  Node* parse_name();
+  Node* parse_keys(NodeKind kind, const Token& name);
+  Node* parse_macro();
+  void parse_list(Node& into, std::string_view close);
+  bool at_type();
+  bool at_cast();
+  TypeName parse_type();
+  Range since(const Node& n) const { return {n.where.begin, last_end_}; }
+
+  const base::Source& source_;
+  const MacroValues& values_;
+  base::Diagnostics& diagnostics_;
+  Lexer lexer_;
+  Token next_;
+  bool has_next_ = false;
+  bool in_predicate_ = false;
+  int brackets_ = 0;
+  int depth_ = 0;
+  uint32_t last_end_ = 0;
+  Script script_;
+};
+
+} // namespace dlang

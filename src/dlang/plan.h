@@ -1,0 +1,80 @@
+// How the records and maps of a translated script are printed. All output of a clause is one record: print((number, …)), whose first
+// element is the number of a Record; the others are what its items take, in their order. Aggregations are maps.
+#pragma once
+
+#include "base/source.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlang {
+
+// Aggregating functions, in the order of the table in aggregation.h.
+enum class Function : uint8_t { count, sum, min, max, avg, stddev, quantize, lquantize, llquantize };
+
+// The maps of an aggregation @NAME, by function (`.` is in no name of a script):
+//   count, sum, min, max, avg   NAME
+//   stddev                      NAME (average); of squares NAME.low, NAME.mid, NAME.cross, NAME.high: sums whose places are 0, 32, 33, 64 bits
+//   quantize                    NAME (hist of numbers ≥ 0), NAME.neg (hist of the others, negated)
+//   quantize with an increment, lquantize, llquantize: NAME, whose keys have the number of a bucket as their last element
+struct Aggregation {
+  std::string name; // without `@`
+  Function function = Function::count;
+  size_t keys = 0;
+  std::vector<uint8_t> key_sizes = {}; // of keys that are numbers in D, in bytes; 0: as the map has it, which may be wider
+  bool by_buckets = false;
+  int64_t low = 0, high = 0, step = 1;           // lquantize
+  int64_t factor = 0, low_power = 0, high_power = 0, steps = 0; // llquantize
+  base::Range where;
+};
+
+enum class ItemKind : uint8_t {
+  printf,   // text: the format; takes `arguments` values
+  trace,    // one value
+  memory,   // one buffer
+  stack,    // one stack
+  printa,   // text: the format, or empty; of `aggregations`
+  normalize, // one number
+  denormalize,
+  trunc,    // one number, or none: all
+  clear,
+  system,   // as printf
+  nothing,  // only the line itself: the default action, exit()
+};
+
+struct Item {
+  ItemKind kind = ItemKind::nothing;
+  std::string text;
+  size_t arguments = 0;
+  std::vector<size_t> aggregations; // by their place in Plan::aggregations
+};
+
+struct Record {
+  bool has_line = true;        // "CPU ID FUNCTION:NAME" before it; the CPU is then the first value
+  bool has_function = false;   // the function is the second value: a name, or the number of a system call
+  uint32_t id = 0;             // of the probe description
+  std::string function, name;
+  std::vector<Item> items;
+};
+
+// A group of clauses with the same probes, for `-l`.
+struct Place {
+  uint32_t id = 0;
+  std::string provider, module, function, name;
+  bool is_syscall = false;
+  std::vector<int> calls;      // numbers of system calls; empty: all
+  bool has_functions = false;  // the functions that the description matches are listed
+  base::Range where;
+};
+
+struct Plan {
+  std::vector<Aggregation> aggregations;
+  std::vector<Record> records;
+  std::vector<Place> places;
+  bool quiet = false;
+  bool destructive = false;
+};
+
+} // namespace dlang

@@ -1,0 +1,238 @@
+// The providers of DTrace and the probes of acu that stand for theirs. Adding a probe is a row here; documentation and `-l` read it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace dlang {
+
+// A probe with a fixed name. `condition` and the members of its args[] are expressions of acu's language.
+struct FixedProbe {
+  std::string_view provider, name;
+  std::string_view place;          // acu's probe
+  std::string_view condition = {}; // or empty
+  std::string_view arguments = {}; // the translators of args[0], args[1], …, separated by spaces; `-` for those that are not there
+};
+
+inline constexpr FixedProbe fixed_probes[] = {
+    {"dtrace", "BEGIN", "begin"},
+    {"dtrace", "END", "end"},
+
+    {"proc", "create", "tracepoint:sched:sched_process_fork", "args.child_pid != args.parent_pid", "created"},
+    {"proc", "exec", "tracepoint:syscalls:sys_enter_execve", {}, "exec_path"},
+    {"proc", "exec-success", "tracepoint:sched:sched_process_exec"},
+    {"proc", "exec-failure", "tracepoint:syscalls:sys_exit_execve", "(int64)args.ret < 0", "exec_error"},
+    {"proc", "start", "kprobe:schedule_tail", "pid == tid"},
+    {"proc", "lwp-start", "kprobe:schedule_tail"},
+    {"proc", "exit", "tracepoint:sched:sched_process_exit", "pid == tid", "exit_reason"},
+    {"proc", "lwp-exit", "tracepoint:sched:sched_process_exit"},
+    {"proc", "lwp-create", "tracepoint:sched:sched_process_fork", {}, "created created"},
+    {"proc", "signal-send", "tracepoint:signal:signal_generate", {}, "signal_to signal_to signal_number"},
+    {"proc", "signal-handle", "tracepoint:signal:signal_deliver", {}, "signal_number"},
+
+    {"sched", "off-cpu", "rawtracepoint:sched_switch", {}, "switch_next switch_next"},
+    {"sched", "on-cpu", "kprobe:finish_task_switch*"},
+    {"sched", "sleep", "rawtracepoint:sched_switch", "!args.preempt && args.prev.__state != 0", "current current"},
+    {"sched", "preempt", "rawtracepoint:sched_switch", "args.preempt"},
+    {"sched", "wakeup", "tracepoint:sched:sched_waking", {}, "woken woken"},
+    {"sched", "enqueue", "tracepoint:sched:sched_wakeup", {}, "woken woken"},
+
+    {"io", "start", "tracepoint:block:block_rq_issue", {}, "bufinfo devinfo fileinfo"},
+    {"io", "done", "tracepoint:block:block_rq_complete", {}, "bufinfo devinfo fileinfo"},
+
+    {"tcp", "state-change", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6", "- csinfo - tcpsinfo - tcplsinfo"},
+    {"tcp", "connect-request", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6 && args.newstate == 2", "- csinfo ipinfo tcpsinfo"},
+    {"tcp", "connect-established", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6 && args.oldstate == 2 && args.newstate == 1",
+     "- csinfo ipinfo tcpsinfo"},
+    {"tcp", "connect-refused", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6 && args.oldstate == 2 && args.newstate == 7",
+     "- csinfo ipinfo tcpsinfo"},
+    {"tcp", "accept-established", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6 && args.oldstate == 3 && args.newstate == 1",
+     "- csinfo ipinfo tcpsinfo"},
+
+    {"lockstat", "adaptive-block", "tracepoint:lock:contention_begin", "(args.flags & 1) == 0"},
+    {"lockstat", "spin-spin", "tracepoint:lock:contention_begin", "(args.flags & 1) != 0"},
+    {"lockstat", "rw-block", "tracepoint:lock:contention_begin", "(args.flags & 6) != 0"},
+
+    {"vminfo", "as_fault", "software:page-faults:1"},
+    {"vminfo", "maj_fault", "software:major-faults:1"},
+};
+
+// Providers with probes that are made of names, and those that are refused.
+struct Provider {
+  std::string_view name;
+  std::string_view support;      // "yes", "partly", "no"
+  std::string_view place = {};   // what stands for it
+  std::string_view remark = {};  // what differs; of a refused one the nearest thing
+};
+
+inline constexpr Provider providers[] = {
+    {"dtrace", "partly", "begin, end", "BEGIN and END; clauses of ERROR never run, since failed reads are counted and reported at the end"},
+    {"syscall", "yes", "tracepoint:raw_syscalls:sys_enter, sys_exit", "names are those of Linux; arg0 and arg1 of `return` are the result, or -1 with errno set"},
+    {"profile", "yes", "profile", "`profile-N`: on every CPU; arg0 and arg1 are the addresses in the kernel and in the program"},
+    {"tick", "yes", "interval", "`tick-N` is a probe of the provider profile"},
+    {"pid", "yes", "uprobe, uretprobe", "entry, return and offsets; every instruction of a function (an empty name) is refused"},
+    {"fbt", "partly", "kprobe, kretprobe", "as far as the kernel allows; arg0 of `return` (the place) is not available, arg1 is the result"},
+    {"usdt", "yes", "usdt", "`name$target:::probe`; `-` in names is `__` in programs"},
+    {"sdt", "partly", "tracepoint", "`sdt:CATEGORY::EVENT`: the kernel's tracepoints, whose fields are args.NAME"},
+    {"proc", "partly", "sched, signal and exec tracepoints"},
+    {"sched", "partly", "sched tracepoints, finish_task_switch"},
+    {"io", "partly", "block tracepoints", "requests as the device gets them: fi_pathname is <none>, since several files may be in one request"},
+    {"tcp", "partly", "sock:inet_sock_set_state", "state changes and connections; no probe for each segment"},
+    {"lockstat", "partly", "lock:contention_begin", "only the beginning of waits, on Linux 5.19 and later"},
+    {"vminfo", "partly", "software events", "as_fault and maj_fault"},
+    {"udp", "no", {}, "probe fbt::udp_sendmsg:entry and fbt::udp_recvmsg:entry"},
+    {"ip", "no", {}, "probe fbt::ip_output:entry and fbt::ip_rcv:entry"},
+    {"sysinfo", "no", {}, "its counters are those of Solaris; `acu stat` counts the kernel's events"},
+    {"fpuinfo", "no", {}, "it is for SPARC"},
+    {"mib", "no", {}, "its counters are those of Solaris; read /proc/net/snmp"},
+    {"plockstat", "no", {}, "`acu flame lock` shows waits for locks of programs"},
+    {"cpc", "no", {}, "`hardware:cycles:1000000` in a script of acu's own language samples the CPU's counters"},
+    {"nfsv3", "no", {}, "probe the kernel's functions with fbt, or tracepoints with sdt:nfsd::"},
+    {"nfsv4", "no", {}, "probe the kernel's functions with fbt, or tracepoints with sdt:nfsd::"},
+    {"iscsi", "no", {}, "probe the kernel's tracepoints with sdt:scsi::"},
+    {"srp", "no", {}, "probe the kernel's functions with fbt"},
+    {"fasttrap", "no", {}, "probe functions with pid"},
+    {"vfs", "no", {}, "probe fbt::vfs_read:entry and the like"},
+    {"hotspot", "yes", "usdt", "with -p or -c, in programs that have the probes"},
+};
+
+// A member of what args[] or curpsinfo point to: an expression of acu's language.
+struct Member {
+  std::string_view translator, name;
+  char type; // i: int, u: uint64, l: int64, w: uint32, s: text, p: pointer
+  std::string_view expression;
+};
+
+inline constexpr Member members[] = {
+    {"curpsinfo", "pr_pid", 'i', "pid"},
+    {"curpsinfo", "pr_ppid", 'i', "ppid"},
+    {"curpsinfo", "pr_uid", 'w', "uid"},
+    {"curpsinfo", "pr_euid", 'w', "uid"},
+    {"curpsinfo", "pr_gid", 'w', "gid"},
+    {"curpsinfo", "pr_egid", 'w', "gid"},
+    {"curpsinfo", "pr_fname", 's', "leader_comm"},
+    {"curpsinfo", "pr_psargs", 's', "str(uptr(curtask.mm.arg_start))"},
+    {"curpsinfo", "pr_nlwp", 'i', "curtask.signal.nr_threads"},
+    {"curlwpsinfo", "pr_lwpid", 'i', "tid"},
+    {"curlwpsinfo", "pr_pri", 'i', "curtask.prio"},
+    {"curlwpsinfo", "pr_onpro", 'i', "cpu"},
+    {"curcpu", "cpu_id", 'i', "cpu"},
+
+    {"current", "pr_lwpid", 'i', "tid"},
+    {"current", "pr_pid", 'i', "pid"},
+    {"current", "pr_fname", 's', "comm"},
+    {"created", "pr_lwpid", 'i', "args.child_pid"},
+    {"created", "pr_pid", 'i', "args.child_pid"},
+    {"created", "pr_fname", 's', "comm"},
+    {"created", "pr_ppid", 'i', "args.parent_pid"},
+    {"signal_to", "pr_pid", 'i', "args.pid"},
+    {"signal_to", "pr_lwpid", 'i', "args.pid"},
+    {"signal_to", "pr_fname", 's', "args.comm"},
+    {"switch_next", "pr_lwpid", 'i', "args.next.pid"},
+    {"switch_next", "pr_pid", 'i', "args.next.tgid"},
+    {"switch_next", "pr_pri", 'i', "args.next.prio"},
+    {"switch_next", "pr_fname", 's', "args.next.comm"},
+    {"woken", "pr_lwpid", 'i', "args.pid"},
+    {"woken", "pr_pid", 'i', "args.pid"},
+    {"woken", "pr_pri", 'i', "args.prio"},
+    {"woken", "pr_fname", 's', "args.comm"},
+    // Of single values the member has no name: args[0] itself.
+    {"exec_path", "", 's', "str(args.filename)"},
+    {"exec_error", "", 'i', "-(int64)args.ret"},
+    {"exit_reason", "", 'i', "(curtask.exit_code & 0x7f) == 0 ? 1 : (curtask.exit_code & 0x80) != 0 ? 3 : 2"},
+    {"signal_number", "", 'i', "args.sig"},
+
+    {"bufinfo", "b_bcount", 'u', "args.nr_sector * 512"},
+    {"bufinfo", "b_blkno", 'u', "args.sector"},
+    {"bufinfo", "b_lblkno", 'u', "args.sector"},
+    {"bufinfo", "b_edev", 'w', "args.dev"},
+    {"bufinfo", "b_flags", 'i', "strcontains(args.rwbs, \"R\") ? 64 : strcontains(args.rwbs, \"W\") ? 256 : 0"},
+    {"devinfo", "dev_major", 'i', "args.dev >> 20"},
+    {"devinfo", "dev_minor", 'i', "args.dev & 0xfffff"},
+    {"devinfo", "dev_instance", 'i', "args.dev & 0xfffff"},
+    {"fileinfo", "fi_pathname", 's', "\"<none>\""},
+    {"fileinfo", "fi_name", 's', "\"<none>\""},
+    {"fileinfo", "fi_dirname", 's', "\"<none>\""},
+    {"fileinfo", "fi_fs", 's', "\"<none>\""},
+    {"fileinfo", "fi_mount", 's', "\"<none>\""},
+
+    {"tcpsinfo", "tcps_lport", 'i', "args.sport"},
+    {"tcpsinfo", "tcps_rport", 'i', "args.dport"},
+    {"tcpsinfo", "tcps_laddr", 's', "ntop(args.family, args.saddr)"},
+    {"tcpsinfo", "tcps_raddr", 's', "ntop(args.family, args.daddr)"},
+    {"tcpsinfo", "tcps_state", 'i', "args.newstate"},
+    {"tcplsinfo", "tcps_state", 'i', "args.oldstate"},
+    {"ipinfo", "ip_saddr", 's', "ntop(args.family, args.saddr)"},
+    {"ipinfo", "ip_daddr", 's', "ntop(args.family, args.daddr)"},
+    {"csinfo", "cs_pid", 'i', "pid"},
+};
+
+// Builtin variables, as expressions of acu's language. Those that depend on the probe are in lower_names.cc.
+inline constexpr Member variables[] = {
+    {"", "pid", 'i', "pid"},
+    {"", "ppid", 'i', "ppid"},
+    {"", "tid", 'i', "tid"},
+    {"", "uid", 'w', "uid"},
+    {"", "euid", 'w', "uid"},
+    {"", "gid", 'w', "gid"},
+    {"", "execname", 's', "comm"},
+    {"", "cpu", 'i', "cpu"},
+    {"", "timestamp", 'u', "nsecs(monotonic)"},
+    {"", "vtimestamp", 'u', "curtask.se.sum_exec_runtime"},
+    {"", "walltimestamp", 'u', "nsecs(tai)"},
+    {"", "curthread", 'p', "curtask"},
+    {"", "zonename", 's', "\"global\""},
+    {"", "stackdepth", 'w', "len(kstack)"},
+    {"", "ustackdepth", 'w', "len(ustack)"},
+};
+
+// What of Solaris has no counterpart, and the nearest that has.
+struct Missing {
+  std::string_view name, nearest;
+};
+inline constexpr Missing missing_variables[] = {
+    {"ipl", "Linux has no interrupt priority levels"},
+    {"cwd", "read curthread->fs->pwd.dentry->d_name.name"},
+    {"root", "read curthread->fs->root.dentry->d_name.name"},
+    {"fds", "`acu trace -y` shows the files behind descriptors"},
+    {"caller", "print stack(2), whose second line is the caller"},
+    {"ucaller", "print ustack(2), whose second line is the caller"},
+    {"uregs", "ureg(\"ip\") in acu's own language reads registers"},
+    {"epid", "`-l` shows the numbers of probes"},
+};
+inline constexpr Missing missing_functions[] = {
+    {"stop", "it would stop the traced program; `acu snap -p PID` looks at a process with the shortest stop"},
+    {"raise", "it would send a signal to the traced program; a script of acu's own language can: signal(), with --unsafe"},
+    {"copyout", "it would change memory of the traced program; a script of acu's own language can: write_user(), with --unsafe"},
+    {"copyoutstr", "it would change memory of the traced program; a script of acu's own language can: write_user(), with --unsafe"},
+    {"panic", "it would crash the system"},
+    {"breakpoint", "it would stop the system"},
+    {"chill", "it would delay the traced program"},
+    {"alloca", "D variables and copyinstr() need no memory of their own"},
+    {"bcopy", "read values with copyin() and casts"},
+    {"copyinto", "read values with copyin() and casts"},
+    {"msgsize", "it is for STREAMS messages of Solaris"},
+    {"msgdsize", "it is for STREAMS messages of Solaris"},
+    {"mutex_owned", "it is for locks of Solaris; `acu flame klock` shows waits for locks of the kernel"},
+    {"mutex_owner", "it is for locks of Solaris; `acu flame klock` shows waits for locks of the kernel"},
+    {"mutex_type_adaptive", "it is for locks of Solaris"},
+    {"mutex_type_spin", "it is for locks of Solaris"},
+    {"rw_iswriter", "it is for locks of Solaris"},
+    {"rw_read_held", "it is for locks of Solaris"},
+    {"rw_write_held", "it is for locks of Solaris"},
+    {"progenyof", "compare ppid, or run the command with -c and compare pid with $target"},
+    {"ddi_pathname", "it is for device trees of Solaris"},
+    {"cleanpath", "print the path as it is"},
+    {"strtok", "compare with index() and substr()"},
+    {"lltostr", "print the number with printf(), or use it as a key"},
+    {"getf", "`acu trace -y` shows the files behind descriptors"},
+    {"freopen", "redirect the output: `-o FILE`"},
+    {"ftruncate", "redirect the output: `-o FILE`"},
+    {"setopt", "write `#pragma D option NAME`"},
+    {"uregs", "ureg() in acu's own language reads registers"},
+    {"json", "compare with index() and substr()"},
+    {"print", "print members with printf()"},
+};
+
+} // namespace dlang

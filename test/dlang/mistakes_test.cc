@@ -1,0 +1,120 @@
+// Scripts with mistakes: one clear error each, with its place in the D file, and nothing that crashes or hangs.
+#include "dlang/run_d.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+struct Case {
+  const char* script;
+  const char* place; // test.d:LINE:COLUMN
+  const char* message;
+};
+
+constexpr Case cases[] = {
+    {"", "test.d:1:1", "this script has no probes"},
+    {"BEGIN {", "test.d:1:8", "expected `}`"},
+    {"BEGIN { x = ; }", "test.d:1:13", "expected an expression"},
+    {"BEGIN { printf(\"%d\"); }", "test.d:1:9", "the format takes 1 value, and there are 0"},
+    {"BEGIN { printf(\"%d\", \"a\"); }", "test.d:1:22", "%d prints numbers"},
+    {"BEGIN { printf(\"%s\", 1); }", "test.d:1:22", "%s prints strings"},
+    {"BEGIN { printf(\"%q\", 1); }", "test.d:1:16", "%q is not a conversion"},
+    {"BEGIN { printf(\"%f\", 1); }", "test.d:1:16", "floating point"},
+    {"BEGIN { printf(x); }", "test.d:1:9", "takes a format"},
+    {"BEGIN { trace(x); }", "test.d:1:15", "there is no variable `x`"},
+    {"BEGIN { trace(self->x); }", "test.d:1:15", "is not assigned anywhere"},
+    {"BEGIN { trace(execnam); }", "test.d:1:15", "did you mean `execname`?"},
+    {"BEGIN { trace(ipl); }", "test.d:1:15", "`ipl` is not available on Linux"},
+    {"BEGIN { trace(errno); }", "test.d:1:15", "errno is known when a system call returns"},
+    {"BEGIN { trace(1 / 0); }", "test.d:1:15", "divides by 0"},
+    {"BEGIN { trace(\"a\" + 1); }", "test.d:1:15", "a string and a number"},
+    {"BEGIN { trace(\"a\" + \"b\"); }", "test.d:1:15", "strings have no `+`"},
+    {"BEGIN { trace(@a); }", "test.d:1:15", "is an aggregation"},
+    {"BEGIN { @a = 5; }", "test.d:1:9", "it takes an aggregating function"},
+    {"BEGIN { @a = count(1); }", "test.d:1:14", "takes 0 arguments"},
+    {"BEGIN { @a = sum(\"a\"); }", "test.d:1:14", "takes a number"},
+    {"BEGIN { @a = count(); @a = sum(1); }", "test.d:1:28", "has another function elsewhere"},
+    {"BEGIN { @a[1] = count(); @a[1, 2] = count(); }", "test.d:1:26", "has 1 key elsewhere, not 2"},
+    {"BEGIN { @a = lquantize(1, 10, 0, 1); }", "test.d:1:14", "upper bound"},
+    {"BEGIN { @a = llquantize(1, 1, 0, 2, 10); }", "test.d:1:14", "llquantize takes"},
+    {"BEGIN { printa(@nothing); }", "test.d:1:16", "there is no aggregation @nothing"},
+    {"BEGIN { printa(); }", "test.d:1:9", "printa() takes an aggregation"},
+    {"BEGIN { x = count(); }", "test.d:1:13", "is an aggregating function"},
+    {"BEGIN { pid = 5; }", "test.d:1:9", "`pid` cannot be assigned"},
+    {"BEGIN { *(int *)5 = 1; }", "test.d:1:9", "only variables can be assigned"},
+    {"BEGIN { x = \"a\"; x = 1; }", "test.d:1:18", "is a string, this is a number"},
+    {"BEGIN { nosuch(1); }", "test.d:1:9", "there is no function `nosuch`"},
+    {"BEGIN { system(\"true\"); }", "test.d:1:9", "destructive action"},
+    {"BEGIN { raise(9); }", "test.d:1:9", "send a signal to the traced program"},
+    {"BEGIN { stop(); }", "test.d:1:9", "would stop the traced program"},
+    {"BEGIN { copyout(0, 0, 1); }", "test.d:1:9", "would change memory"},
+    {"BEGIN { panic(); }", "test.d:1:9", "crash the system"},
+    {"BEGIN { if (1) { } }", "test.d:1:9", "D has no `if`"},
+    {"BEGIN { trace($1); }", "test.d:1:15", "macro argument $1 is missing"},
+    {"BEGIN { trace($nothing); }", "test.d:1:15", "there is no macro variable $nothing"},
+    {"BEGIN { trace($target); }", "test.d:1:15", "$target is the process of -p or -c"},
+    {"syscall::nosuchcall:entry", "test.d:1:1", "there is no system call `nosuchcall`"},
+    {"syscall::reed:entry", "test.d:1:1", "did you mean `read`?"},
+    {"syscall::read:middle", "test.d:1:1", "has no probe `middle`"},
+    {"nosuch:::probe", "test.d:1:1", "there is no provider `nosuch`"},
+    {"plockstat:::mutex-block", "test.d:1:1", "is not supported on Linux"},
+    {"mib:::tcpInErrs", "test.d:1:1", "is not supported on Linux"},
+    {"io:::nothing", "test.d:1:1", "it has start, done"},
+    {"pid:libc:malloc:entry", "test.d:1:1", "the provider pid needs a process"},
+    {"profile-zero", "test.d:1:1", "is not a rate"},
+    {"tick-0", "test.d:1:1", "is not a rate"},
+    {"a:b:c:d:e", "test.d:1:1", "more than four parts"},
+    {"fbt:::entry", "test.d:1:1", "every function of the kernel"},
+    {"#include <sys/types.h>\nBEGIN", "test.d:1:1", "`#include` is not supported"},
+    {"#define X 1\nBEGIN", "test.d:1:1", "inline int NAME"},
+    {"#pragma D option nosuch\nBEGIN", "test.d:1:1", "there is no option `nosuch`"},
+    {"#pragma D option flowindent\nBEGIN", "test.d:1:1", "acu graph"},
+    {"#pragma D option strsize=zero\nBEGIN", "test.d:1:1", "is not a size"},
+    {"BEGIN { trace(\"abc", "test.d:1:15", "this string has no end"},
+    {"/* open\nBEGIN", "test.d:1:1", "this comment has no end"},
+    {"BEGIN { trace(09); }", "test.d:1:15", "is not a number"},
+    {"BEGIN { trace(99999999999999999999); }", "test.d:1:15", "does not fit in 64 bits"},
+    {"BEGIN { trace(1)\n trace(2); }", "test.d:2:2", "expected `;`"},
+    {"BEGIN /x = / { }", "test.d:1:12", "expected"},
+    {"BEGIN { \x01 }", "test.d:1:9", "cannot contain"},
+    {"struct s { int a; };\nBEGIN", "test.d:1:1", "not supported"},
+    {"BEGIN { stack(-1); }", "test.d:1:15", "number of frames"},
+    {"BEGIN { trace(args[0]); }\nproc:::exec-success { trace(args[0]); }", "test.d:2:29", "is not available here"},
+    {"proc:::exit { trace(arg0); }", "test.d:1:21", "use args[0]"},
+    {"syscall::read:return { trace(arg2); }", "test.d:1:30", "are the result"},
+    {"io:::start { trace(args[0]->b_nothing); }", "test.d:1:20", "has no member `b_nothing`"},
+    {"io:::start { trace(args[0]); }", "test.d:1:14", "use a member"},
+    {"BEGIN { trace(pid->x); }", "test.d:1:15", "is a number: it has no members"},
+    {"inline int A = B;\ninline int B = A;\nBEGIN { trace(A); }", "test.d:2:16", "is made of itself"},
+};
+
+TEST(Mistakes, AreReportedOnceForAllProbesOfAClause) {
+  const std::string text = d_test::run("BEGIN, END { trace(nothing); }", {}, false).evaluator;
+  EXPECT_EQ(text.find("there is no variable"), text.rfind("there is no variable")) << text;
+}
+
+TEST(Mistakes, HaveAPlaceAndAReason) {
+  for (const Case& c : cases) {
+    const std::string text = d_test::run(c.script, {}, false).evaluator;
+    EXPECT_EQ(text.rfind(c.place, 0), 0u) << c.script << "\n" << text;
+    EXPECT_NE(text.find(c.message), std::string::npos) << c.script << "\n" << text;
+  }
+}
+
+// Depth, length and bytes that no script has.
+TEST(Mistakes, NothingIsTooMuch) {
+  auto repeated = [](const std::string& text, size_t times) {
+    std::string out;
+    for (size_t i = 0; i < times; i++) out += text;
+    return out;
+  };
+  const std::string scripts[] = {
+      "BEGIN { trace(" + repeated("(", 10000) + "1; }",   "BEGIN { trace(" + repeated("-", 10000) + "1); }", "BEGIN { trace(" + repeated("1 + ", 10000) + "1); }",
+      "BEGIN { trace(" + repeated("1 ? 1 : ", 10000) + "1); }", repeated("BEGIN {", 1000),                   repeated("\x80", 10000),
+      "BEGIN { x" + repeated("[1]", 10000) + " = 1; }",  "BEGIN { trace(x" + repeated("->a", 10000) + "); }", repeated("/", 1000),
+      "BEGIN { printf(\"" + repeated("%d", 1000) + "\"); }", "BEGIN { x = " + repeated("x = ", 10000) + "1; }",  repeated("$", 1000),
+  };
+  for (const std::string& s : scripts) EXPECT_NE(d_test::run(s, {}, false).evaluator, "") << s.substr(0, 60);
+}
+
+} // namespace

@@ -1,0 +1,362 @@
+#!/usr/bin/env python3
+"""D scripts on real events: run.py ACU [--filter TEXT]
+
+The well-known one-liners of DTrace, and scripts in their spirit, run on loads that make a known number of events (load.c): what they
+print is compared as a whole, or by the lines that do not depend on time. Last line: `N passed, N failed, N skipped`.
+"""
+import glob
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import SLOWNESS, Skipped, need, run_tests, take_filter
+
+FOLDER = tempfile.TemporaryDirectory(prefix="acu-dlang-")
+LOAD = os.path.join(FOLDER.name, "acu_dload")
+CALLS = LOAD + " calls"
+
+
+def dscript(acu, *words, status=0, timeout=30, quiet=True):
+    """What it prints to standard output; standard error must be empty unless something is wrong with it."""
+    done = subprocess.run([acu, "dscript"] + (["-q"] if quiet else []) + list(words), capture_output=True, text=True,
+                          timeout=timeout * SLOWNESS, cwd=FOLDER.name)
+    if "is built without kprobes" in done.stderr:
+        raise Skipped("the kernel is built without kprobes")
+    need(done.returncode == status, f"status {done.returncode}, not {status}\n{done.stdout}{done.stderr}")
+    dscript.errors = done.stderr
+    return done.stdout
+
+
+def key(name, value):
+    return f"  {name:<50} {value:16d}\n"
+
+
+def number(n, value):
+    return f" {n:8d} {value:16d}\n"
+
+
+def wide(n, value):
+    return f" {n:16d} {value:16d}\n"
+
+
+def row(value, bar, count):
+    return f"{value:>16} |{'@' * bar:<40} {count:<9}\n"
+
+
+HEAD = "\n           value  ------------- Distribution ------------- count    \n"
+
+
+def same(found, expected):
+    need(found == expected, f"printed\n{found}\ninstead of\n{expected}")
+
+
+def calls_by_process(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::getppid:entry /pid == $target/ { @[execname] = count(); }")
+    same(out, "\n" + key("acu_dload", 5))
+
+
+def calls_by_name(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall:::entry /execname == \"acu_dload\"/ { @[probefunc] = count(); }")
+    for name, count in (("getppid", 5), ("openat", 11), ("close", 7), ("read", 6)):
+        need(key(name, count) in out, f"no {count} {name} in\n{out}")
+
+
+def returns_by_name(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::*pp*:return, syscall::read:return /execname == \"acu_dload\"/ { @[probefunc] = count(); }")
+    same(out, "\n" + key("getppid", 5) + key("read", 6))
+
+
+def opens_by_path(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::openat:entry /execname == \"acu_dload\"/ { @[copyinstr(arg1)] = count(); }")
+    same(out, "\n" + key("/dev/zero", 1) + key("/nonexistent/file", 3) + key("/dev/null", 7))
+
+
+def failed_opens(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::openat:entry { self->path = copyinstr(arg1); } "
+                  "syscall::openat:return /execname == \"acu_dload\" && errno/ { @[self->path, errno] = count(); } syscall::openat:return { self->path = 0; }")
+    same(out, f"\n  {'/nonexistent/file':<50} {2:8d} {3:16d}\n")
+
+
+def read_sizes(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::read:return /execname == \"acu_dload\" && arg0 > 0/ { @ = quantize(arg0); }")
+    same(out, "\n" + HEAD + row(0, 0, 0) + row(1, 13, 2) + "".join(row(n, 0, 0) for n in (2, 4, 8)) + row(16, 20, 3) +
+         "".join(row(n, 0, 0) for n in (32, 64, 128, 256, 512, 1024, 2048)) + row(4096, 7, 1) + row(8192, 0, 0) + "\n")
+
+
+def bytes_by_process(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::read:return /execname == \"acu_dload\"/ { @[execname] = sum(arg0); }")
+    same(out, "\n" + key("acu_dload", 1 + 1 + 16 * 3 + 4096))
+
+
+def asked_sizes(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::read:entry /execname == \"acu_dload\"/ { @[arg2] = count(); }")
+    same(out, "\n" + wide(4096, 1) + wide(1, 2) + wide(16, 3))
+
+
+def latency(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::read:entry /execname == \"acu_dload\"/ { self->t = timestamp; } "
+                  "syscall::read:return /self->t/ { @n = count(); @least = min(timestamp - self->t); self->t = 0; }")
+    lines = out.split()
+    need(len(lines) == 2 and lines[0] == "6" and 0 < int(lines[1]) < 10 ** 9, out)
+
+
+def function_arguments(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "pid$target:a.out:work_twice:entry { @[arg0] = count(); }")
+    same(out, "\n" + "".join(wide(n, 1) for n in range(10)))
+
+
+def function_results(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "pid$target:a.out:work_twice:return { @ = sum(arg1); }")
+    same(out, f"\n {90:16d}\n")
+
+
+def functions_by_pattern(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "pid$target::work_*:entry { @[probefunc] = count(); }")
+    same(out, "\n" + key("work_name", 3) + key("work_twice", 10))
+
+
+def text_arguments(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "pid$target:acu_dload:work_name:entry { @[copyinstr(arg0)] = count(); }")
+    same(out, "\n" + key("first", 1) + key("second", 2))
+
+
+def entry_to_return(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "pid$target:a.out:work_twice:entry { self->n = arg0 + 1; } "
+                  "pid$target:a.out:work_twice:return /self->n/ { @ = sum(arg1 - 2 * (self->n - 1)); @calls = count(); self->n = 0; }")
+    same(out, f"\n {0:16d}\n {10:16d}\n")
+
+
+def order_of_returns(acu):
+    """Clauses at one return run in the order of the script, also where those of the entries have another one."""
+    out = dscript(acu, "-c", CALLS, "-n", "pid$target:a.out:work_*:entry { self->d = 1; } pid$target:a.out:work_twice:entry { x = 1; } "
+                  "pid$target:a.out:work_twice:return { @[self->d] = count(); } pid$target:a.out:work_*:return { self->d = 0; }")
+    same(out, "\n" + number(1, 10))
+
+
+def user_stacks(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "pid$target:a.out:work_name:entry { @[ustack(2)] = count(); }")
+    lines = out.split("\n")
+    need(any(re.match(r" {14}work_name", line) for line in lines) and any(re.match(r" {14}main\+", line) for line in lines), out)
+    need([int(line) for line in lines if re.fullmatch(r" +\d+", line)] in ([3], [1, 2], [1, 1, 1]), out)
+
+
+def profile(acu):
+    out = dscript(acu, "-c", LOAD + " burn 300", "-n", "profile-997 /pid == $target/ { @[ustack()] = count(); @all = count(); }")
+    need("burn" in out and "main" in out, out)
+    need(int(out.split()[-1]) > 20, out)
+
+
+def profile_places(acu):
+    out = dscript(acu, "-c", LOAD + " burn 300", "-n", "profile-997 /pid == $target && arg1/ { @[ufunc(arg1)] = count(); }")
+    need("burn" in out, out)
+
+
+def ticks(acu):
+    out = dscript(acu, "-n", "tick-10ms { n++; } tick-10ms /n == 5/ { printf(\"%d ticks\\n\", n); exit(0); }")
+    same(out, "5 ticks\n")
+
+
+def ticks_by_name(acu):
+    out = dscript(acu, "-n", "tick-100hz { printf(\"%s %s\", probeprov, probename); exit(0); }")
+    same(out, "profile tick-100hz")
+
+
+def exit_status(acu):
+    dscript(acu, "-n", "BEGIN { exit(3); }", status=3)
+
+
+def lines_by_default(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::getppid:entry /execname == \"acu_dload\"/", quiet=False)
+    lines = out.rstrip("\n").split("\n")
+    need(lines[0] == "CPU     ID                    FUNCTION:NAME", out)
+    need(len(lines) == 6 and all(re.fullmatch(r" {1,2}\d+ {6}1 {20}getppid:entry ", line) for line in lines[1:]), out)
+    need("probe" in dscript.errors, dscript.errors)
+
+
+def functions_in_lines(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::getp*:entry /execname == \"acu_dload\"/ { trace(execname); }", quiet=False)
+    need(len(re.findall(r"getppid:entry +acu_dload", out)) == 5, out)
+
+
+def new_processes(acu):
+    out = dscript(acu, "-c", "/bin/sh -c '/bin/true; /bin/true; :'", "-n", "proc:::exec-success /execname == \"true\"/ { @[curpsinfo->pr_psargs] = count(); }")
+    same(out, "\n" + key("/bin/true", 2))
+
+
+def parents(acu):
+    out = dscript(acu, "-c", "/bin/sh -c '/bin/true; /bin/true; :'", "-n", "proc:::create /pid == $target/ { n++; } END { printf(\"%d\\n\", n); }")
+    same(out, "2\n")
+
+
+def exits(acu):
+    out = dscript(acu, "-c", "/bin/sh -c '/bin/true; kill -9 $$'", "-n", "proc:::exit /pid == $target || ppid == $target/ { @[args[0]] = count(); }")
+    same(out, "\n" + number(1, 1) + number(2, 1))
+
+
+def signals(acu):
+    out = dscript(acu, "-c", "/bin/sh -c 'trap : USR1; kill -USR1 $$'", "-n", "proc:::signal-send /pid == $target/ { @[args[1]->pr_fname, args[2]] = count(); }")
+    need(f"  {'sh':<50} {10:8d} {1:16d}\n" in out, out)
+
+
+def off_cpu(acu):
+    out = dscript(acu, "-c", LOAD + " sleep", "-n", "sched:::off-cpu /pid == $target/ { @ = count(); } sched:::sleep /pid == $target/ { @sleeps = count(); }")
+    counts = [int(n) for n in out.split()]
+    need(len(counts) == 2 and counts[0] >= 2 and counts[1] >= 2, out)
+
+
+def kernel_functions(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "fbt::vfs_read:entry /execname == \"acu_dload\"/ { @n = count(); @asked = sum(arg2); } fbt::vfs_read:return /execname == \"acu_dload\"/ { @got = sum(arg1); }")
+    counts = [int(n) for n in out.split()]
+    need(len(counts) == 3 and counts[0] >= 6 and counts[1] >= 4146 and counts[2] >= 4146, out)
+
+
+def kernel_stacks(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "fbt::vfs_read:entry /execname == \"acu_dload\"/ { @[stack(3)] = count(); }")
+    need(re.search(r"^ {14}\w*vfs_read", out, re.M) or re.search(r"^ {14}\w+read", out, re.M), out)
+
+
+def tracepoints(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "sdt:syscalls::sys_enter_read /execname == \"acu_dload\"/ { @ = sum(args.count); }")
+    same(out, f"\n {4146:16d}\n")
+
+
+def user_probes(acu):
+    if not os.path.exists("/usr/include/x86_64-linux-gnu/sys/sdt.h") and not os.path.exists("/usr/include/sys/sdt.h"):
+        raise Skipped("no sys/sdt.h (package systemtap-sdt-dev)")
+    for provider in ("shop$target", "shop*"):
+        out = dscript(acu, "-c", CALLS, "-n", provider + ":::order-done { @[probename, copyinstr(arg1)] = sum(arg0); }")
+        same(out, f"\n  {'order-done':<50}  {'item':<50} {6:16d}\n")
+
+
+def data_of_writes(acu):
+    out = dscript(acu, "-c", "dd if=/dev/zero of=/dev/null bs=5 count=1", "-n", "syscall::write:entry /execname == \"dd\" && arg0 == 2/ { @[stringof(copyin(arg1, arg2))] = count(); }")
+    need("5 bytes copied" in out, out)
+    out = dscript(acu, "-c", "/bin/echo hello", "-n", "syscall::write:entry /execname == \"echo\"/ { printf(\"[%S]\", stringof(copyin(arg1, arg2))); }")
+    need("[hello\\n]" in out, out)
+
+
+def connections(acu):
+    code = "import socket; s = socket.create_server(('127.0.0.1', 0)); c = [socket.create_connection(s.getsockname()) for i in range(3)]; print(s.getsockname()[1], flush=True)"
+    script = os.path.join(FOLDER.name, "connect.py")
+    open(script, "w").write(code)
+    out = dscript(acu, "-c", "/usr/bin/python3 " + script, "-n", "tcp:::connect-established /pid == $target/ { @[args[3]->tcps_rport] = count(); }")
+    port = out.split()[0]
+    need(out.endswith(number(int(port), 3)), out)
+
+
+def speculation(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::openat:entry /execname == \"acu_dload\"/ { self->s = speculation(); speculate(self->s); printf(\"%s\\n\", copyinstr(arg1)); } "
+                  "syscall::openat:return /self->s && errno/ { commit(self->s); self->s = 0; } syscall::openat:return /self->s/ { discard(self->s); self->s = 0; }")
+    same(out, "/nonexistent/file\n" * 3)
+
+
+def destructive(acu):
+    same(dscript(acu, "-w", "-n", "BEGIN { system(\"echo %d\", 6 * 7); exit(0); }"), "42\n")
+    out = subprocess.run([acu, "dscript", "-n", "BEGIN { system(\"echo no\"); }"], capture_output=True, text=True)
+    need(out.returncode == 2 and "destructive" in out.stderr and out.stdout == "", out.stderr)
+
+
+def formats(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::getppid:entry, syscall::read:entry /execname == \"acu_dload\"/ { @a[probefunc] = count(); @b[probefunc] = sum(2); } "
+                  "END { printf(\"%-10s %5s %5s\\n\", \"CALL\", \"N\", \"TWICE\"); printa(\"%-10s %@5d %@5d\\n\", @a, @b); }")
+    same(out, "CALL           N TWICE\ngetppid        5    10\nread           6    12\n")
+
+
+def largest(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::openat:entry, syscall::read:entry, syscall::getppid:entry /execname == \"acu_dload\"/ { @[probefunc] = count(); } END { trunc(@, 2); }")
+    same(out, "\n" + key("read", 6) + key("openat", 11))
+
+
+def each_second(acu):
+    out = dscript(acu, "-c", LOAD + " burn 250", "-n", "profile-199 /pid == $target/ { @ = count(); } tick-100ms { printa(\"%@d \", @); trunc(@); }")
+    need(len(out.split()) >= 1 and sum(int(n) for n in out.split()) > 5, out)
+
+
+def from_file(acu):
+    path = os.path.join(FOLDER.name, "script.d")
+    open(path, "w").write("#!/usr/sbin/dtrace -s\n#pragma D option quiet\nBEGIN { printf(\"%d %s\\n\", $1 * 2, $$2); exit(0); }\n")
+    same(dscript(acu, "-s", path, "21", "word"), "42 word\n")
+    same(dscript(acu, path, "4", "x", quiet=False), "8 x\n")
+    done = subprocess.run([acu, "run", path, "5", "y"], capture_output=True, text=True)
+    need(done.stdout == "10 y\n", done.stdout + done.stderr)
+
+
+def of_a_process(acu):
+    """-p: the target's own calls, until it ends."""
+    load = subprocess.Popen(["/bin/sh", "-c", f"read x; exec {CALLS}"], stdin=subprocess.PIPE)
+    tracer = subprocess.Popen([acu, "dscript", "-q", "--notify-attached", "attached", "-p", str(load.pid), "-n",
+                               "syscall::getppid:entry /execname == \"acu_dload\"/ { @[execname] = count(); }"], stdout=subprocess.PIPE, text=True)
+    need(tracer.stdout.readline() == "attached\n", "it was not attached")
+    load.communicate(b"go\n")
+    out, _ = tracer.communicate(timeout=20 * SLOWNESS)
+    same(out, "\n" + key("acu_dload", 5))
+
+
+def lists(acu):
+    out = dscript(acu, "-l", "-n", "syscall::open*:entry", quiet=False)
+    need(re.search(r"^ +1 +syscall +vmlinux +openat entry$", out, re.M) and " open entry" in out, out)
+    same(dscript(acu, "-l", "-n", "BEGIN", quiet=False).split("\n")[1].split(), ["1", "dtrace", "BEGIN"])
+
+
+def descriptions(acu):
+    out = dscript(acu, "-c", CALLS, "-f", "syscall::getppid /execname == \"acu_dload\"/ { @[probename] = count(); }")
+    same(out, "\n" + key("entry", 5) + key("return", 5))
+
+
+def interrupted(acu):
+    """Ctrl-C prints what there is."""
+    tracer = subprocess.Popen([acu, "dscript", "-q", "--notify-attached", "attached", "-n", "BEGIN { @ = sum(5); }  tick-1s { } END { printf(\"end\"); }"],
+                              stdout=subprocess.PIPE, text=True)
+    need(tracer.stdout.readline() == "attached\n", "it was not attached")
+    time.sleep(0.2)
+    tracer.send_signal(signal.SIGINT)
+    out, _ = tracer.communicate(timeout=20 * SLOWNESS)
+    same(out, f"end\n {5:16d}\n")
+
+
+def refused(acu):
+    for clause, message in (("plockstat:::mutex-block", "not supported on Linux"), ("syscall::read:entry { stop(); }", "would stop the traced program"),
+                            ("pid$target::main:entry", "-p PID"), ("fbt:::entry", "every function")):
+        done = subprocess.run([acu, "dscript", "-n", clause], capture_output=True, text=True, timeout=30 * SLOWNESS)
+        need(done.returncode in (2, 3) and message in done.stderr, f"{clause}: {done.returncode} {done.stderr}")
+
+
+def script_test(path):
+    """A script of the folder `scripts`: RUN: words of the command line (SCRIPT is the file), EXPECT: lines as regular expressions, NEVER: those that may not be there."""
+
+    def test(acu):
+        text = open(path).read()
+        words = shlex.split(re.search(r"RUN: (.*)", text)[1].replace("LOAD", LOAD))
+        words = [path if word == "SCRIPT" else word for word in words] if "SCRIPT" in words else words + ["-s", path]
+        out = dscript(acu, *words, quiet=False)
+        for wanted in re.findall(r"EXPECT: (.*)", text):
+            need(re.search(wanted, out, re.M), f"no line {wanted!r} in\n{out}")
+        for unwanted in re.findall(r"NEVER: (.*)", text):
+            need(not re.search(unwanted, out, re.M), f"{unwanted!r} is in\n{out}")
+
+    return "scripts/" + os.path.basename(path), test
+
+
+TESTS = [calls_by_process, calls_by_name, returns_by_name, opens_by_path, failed_opens, read_sizes, bytes_by_process, asked_sizes, latency, function_arguments, function_results,
+         functions_by_pattern, text_arguments, entry_to_return, order_of_returns, user_stacks, profile, profile_places, ticks, ticks_by_name, exit_status, lines_by_default, functions_in_lines,
+         new_processes, parents, exits, signals, off_cpu, kernel_functions, kernel_stacks, tracepoints, user_probes, data_of_writes, connections, speculation, destructive, formats, largest, each_second,
+         from_file, of_a_process, lists, descriptions, interrupted, refused]
+
+
+def main():
+    arguments = sys.argv[1:]
+    only = take_filter(arguments)
+    acu = os.path.abspath(arguments[0])
+    subprocess.run(["gcc", "-O1", "-g", "-static", "-o", LOAD, os.path.join(HERE, "load.c")], check=True)
+    tests = [(t.__name__, t) for t in TESTS] + [script_test(path) for path in sorted(glob.glob(os.path.join(HERE, "scripts", "*.d")))]
+    return run_tests([(name, test) for name, test in tests if only in name], acu)
+
+
+sys.exit(main())

@@ -1,0 +1,1 @@
+BEGIN /1 / 2 / { x = y = "a" "b"; printf("%s %Y %k", substr(x, 1), walltimestamp, stack()); exit($1) }
