@@ -102,7 +102,7 @@ std::optional<Construct> construct_of(const Expr& e) {
   if (e.type && e.type->is(Kind::floating)) return Construct::floating;
   switch (e.kind) {
   case ExprKind::string: return is_plain_text(as<String>(e).value) ? std::nullopt : std::optional(Construct::string_nul);
-  case ExprKind::name: return as<Name>(e).recipe ? std::optional(Construct::program_value) : std::nullopt;
+  case ExprKind::name: return as<Name>(e).recipe && as<Name>(e).arg_number < 0 ? std::optional(Construct::program_value) : std::nullopt;
   case ExprKind::call: return as<Call>(e).recipe ? std::optional(Construct::program_value) : std::nullopt;
   case ExprKind::map: {
     const MapRef& m = as<MapRef>(e);
