@@ -87,6 +87,16 @@ std::string CLike::key_list(const MapRef& m) {
   return out;
 }
 
+std::string CLike::type_class(const type::Type* t) const { return t ? type::to_string(*t) : std::string(); }
+
+// A macro's variables may live while the caller's of the same name do; those of sibling blocks do not.
+std::string CLike::variable_name(const Variable& v) {
+  const std::tuple key(v.name, v.expansion, type_class(v.type));
+  auto found = variables_.find(key);
+  if (found == variables_.end()) found = variables_.emplace(key, names_.fresh(v.name)).first;
+  return found->second;
+}
+
 Text CLike::number(const Integer& e) {
   std::string digits = literal(job_.source, e);
   return {digits, digits[0] == '-' ? prefix : postfix};

@@ -8,9 +8,10 @@
 #include "emit/target.h"
 #include "emit/writer.h"
 
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace emit {
@@ -42,6 +43,10 @@ protected:
     emit::refuse(job_, target_, where, what, reason, nearest);
   }
   bool at_least(int version) const { return !job_.version || job_.version >= version; }
+  // The name of a variable, without a mark. Variables of different blocks with one name in the script share it if `type_class`
+  // is the same for their types.
+  std::string variable_name(const lang::Variable& v);
+  virtual std::string type_class(const type::Type* t) const;
 
   // Expressions.
   virtual Text expression(const lang::Expr& e);
@@ -76,6 +81,7 @@ protected:
   const Target& target_;
   Writer& out_;
   Names& names_;
+  std::map<std::tuple<std::string_view, uint32_t, std::string>, std::string> variables_;
   std::vector<const lang::Block*> steps_; // of the loops around; nullptr: it has none
   std::vector<std::string> step_lines_;   // of the loops around, instead: a line
 };

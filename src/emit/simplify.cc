@@ -46,6 +46,7 @@ private:
 
   Program& program_;
   base::Diagnostics& diagnostics_;
+  uint32_t made_ = 0; // variables
 };
 
 VariableRef* Flattening::reference(Variable* v, Range where) {
@@ -61,6 +62,7 @@ VariableRef* Flattening::keep(Expr* value, const type::Type* type, Range where, 
   auto* v = program_.arena.make<Variable>();
   v->name = "value";
   v->where = where;
+  v->expansion = UINT32_MAX - made_++; // no other variable's
   v->type = type;
   auto* let = program_.arena.make<Let>(where);
   let->name = v->name;
@@ -235,6 +237,8 @@ void Flattening::statement_of(Expr* value, Range where, Statements& out) {
     return hoist_choice(e, as<Conditional>(*value).condition, c.then, c.otherwise, out);
   }
   hoist(value, out);
+  const Call* call = if_a<Call>(value);
+  if (call && call->builtin && call->builtin->group == spec::Group::compile) return; // static_assert() has been checked
   if (!value || is_pure(*value)) return;
   auto* s = program_.arena.make<ExprStmt>(where);
   s->value = value;
