@@ -17,6 +17,10 @@ namespace emit {
 // Mistakes: a block as a value where no statement can stand before it (the condition of a loop).
 void simplify(lang::Program& program, base::Diagnostics& diagnostics);
 
+// Takes out maps that are only written, and cleared at the end so that they are not printed: what is left of a counter whose
+// uses depended on a parameter. Then probes that do nothing.
+void remove_idle_maps(lang::Program& program);
+
 // Known to be true or false; nothing: neither.
 std::optional<bool> known_condition(const lang::Expr& e);
 

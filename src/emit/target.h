@@ -1,7 +1,7 @@
 // A target: another framework, whose language scripts are written in.
 //
 // In: a checked and simplified program (simplify.h), and what it was checked for. Out: files of text. What cannot be
-// carried over is an error (tag `not_in_target`) with its place, the reason, and the nearest that can as its hint.
+// carried over is an error (tag `misplaced`) with its place, the reason, and the nearest that can as its hint.
 #pragma once
 
 #include "base/diagnostics.h"

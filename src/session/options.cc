@@ -143,6 +143,10 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::save:
   case OptionId::input:
   case OptionId::tables:
+  case OptionId::to:
+  case OptionId::target_version:
+  case OptionId::support:
+  case OptionId::core:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

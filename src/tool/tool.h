@@ -35,6 +35,7 @@ int stat(Words words);
 int core(Words words);
 int snap(Words words);
 int sql(Words words);
+int emit(Words words);
 int tools(Words words);
 int info(Words words);
 int help(Words words);
@@ -46,7 +47,7 @@ struct Command {
 constexpr Command commands[] = {
     {"run", run},   {"list", list},     {"bpftrace", bpftrace}, {"sym", sym},   {"modules", modules}, {"flame", flame}, {"record", record}, {"flight", flight},
     {"top", top},   {"report", report}, {"timeline", timeline}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"why", why}, {"graph", graph},
-    {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"tools", tools},     {"info", info},   {"help", help},
+    {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"emit", emit}, {"tools", tools},     {"info", info},   {"help", help},
 };
 // The same for a tool, whose script is the text of -e.
 int run(Words words, const session::ReadyTool& tool);
