@@ -14,6 +14,7 @@
 #pragma once
 
 #include "emit/names.h"
+#include "emit/runtime_part.h"
 #include "emit/target.h"
 #include "emit/writer.h"
 
@@ -24,14 +25,6 @@
 #include <vector>
 
 namespace emit {
-
-// A file of src/emit/python/.
-struct PythonPart {
-  std::string_view name; // "values.py"
-  std::string_view text;
-};
-std::span<const PythonPart> python_parts(); // by name
-std::string_view python_part(std::string_view name);
 
 // One probe's, or one function's, Python.
 class DebuggerScript {

@@ -60,12 +60,6 @@ std::string without_parentheses(std::string text) {
   return text.substr(1, text.size() - 2);
 }
 
-std::string_view python_part(std::string_view name) {
-  for (const PythonPart& p : python_parts())
-    if (p.name == name) return p.text;
-  return {};
-}
-
 // Python's keywords and functions that are used, and what the run time declares.
 static std::vector<std::string_view> reserved_names() {
   std::vector<std::string_view> out = {"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
@@ -74,7 +68,7 @@ static std::vector<std::string_view> reserved_names() {
                                        "bool", "bytes", "range", "tuple", "sum", "open", "type", "list", "dict", "set", "map", "zip", "sorted", "str",
                                        "struct", "os", "sys", "re", "gdb", "lldb", "bisect", "mmap", "subprocess", "self", "any", "all", "iter", "next",
                                        "object", "hasattr", "getattr", "setattr", "reversed", "enumerate", "super", "id", "Exception", "OSError"};
-  for (const PythonPart& p : python_parts())
+  for (const RuntimePart& p : python_parts())
     for (size_t at = 0; at < p.text.size();) {
       const size_t end = std::min(p.text.find('\n', at), p.text.size());
       std::string_view line = p.text.substr(at, end - at);

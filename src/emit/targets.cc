@@ -2,7 +2,7 @@
 
 namespace emit {
 
-static const Target* const all[] = {&bpftrace_target, &stap_target, &d_target};
+static const Target* const all[] = {&bpftrace_target, &stap_target, &d_target, &libbpf_target, &bcc_target, &gdb_target, &lldb_target};
 
 std::span<const Target* const> targets() { return all; }
 
