@@ -107,6 +107,7 @@ SUITES = {
     "recorder": "recorder/run.py",
     "timeline": "timeline/run.py",
     "sql": "sql/run.py",
+    "emit": "emit/run.py",
     "why": "why/planted.py",
     "why_instruments": "why/instruments.py",
     "process_instruments": "why/process_instruments.py",

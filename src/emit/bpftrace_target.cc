@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "lang/walk.h"
 #include "spec/config.h"
+#include "spec/probes.h"
 
 #include <algorithm>
 
@@ -63,7 +64,7 @@ std::string_view kind_name(const probe::Event& e, int version) {
   case probe::Kind::fentry: return version >= 20 ? "fentry" : "kfunc";
   case probe::Kind::fexit: return version >= 20 ? "fexit" : "kretfunc";
   case probe::Kind::iterator: return "iter";
-  default: return probe::name_of_kind(e);
+  default: return probe::kind_of(e).name;
   }
 }
 
@@ -100,7 +101,7 @@ std::string Bpftrace::place(const probe::Event& e, const ProbeSpec* spec) {
   // The name of the file as the script has it, where that is one file.
   std::string binary = e.binary;
   if (spec && spec->parts.size() >= 3 && !base::has_glob(spec->parts[1])) binary = std::string(spec->parts[1]);
-  if (e.kind == probe::Kind::usdt) return out + ":" + binary + ":" + e.category + (e.category.empty() ? "" : ":") + e.event;
+  if (e.kind == probe::Kind::usdt) return out + e.name.substr(std::min(e.name.find(':'), e.name.size()));
   const bool is_function = !e.function.empty() && e.address == e.function_address && !e.is_inlined && !e.at_return_instruction;
   if (is_function || e.kind == probe::Kind::uretprobe) return out + ":" + binary + ":" + e.function;
   return out + ":" + binary + ":" + base::print("0x%llx", static_cast<unsigned long long>(e.address));

@@ -1,13 +1,8 @@
 #include "emit/program_text.h"
 
 #include "base/text.h"
-#include "spec/probes.h"
 
 #include <algorithm>
-
-namespace probe {
-std::string_view name_of_kind(const Event& e) { return kind_of(e).name; }
-}
 
 namespace emit {
 

@@ -17,7 +17,3 @@ bool is_event_of(const lang::ProbeSpec& spec, const probe::Event& e);
 std::string purpose_of(const base::Source& source);
 
 } // namespace emit
-
-namespace probe {
-std::string_view name_of_kind(const Event& e); // as spec/probes.h has it
-}

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace emit {
@@ -31,7 +32,7 @@ public:
   // "opensnoop.bt:14"
   std::string place_of(base::Range where) const;
 
-  std::string take() { return std::move(out_); }
+  std::string take() { return std::exchange(out_, {}); }
 
 private:
   const base::Source& source_;

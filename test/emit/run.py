@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Scripts as other frameworks have them, checked with the frameworks that this host has: run.py ACU [--filter TEXT] [--all]
+
+- Each program of programs/ runs as it is in acu, and as emitted for bpftrace's version here in bpftrace, on the same load (load.c):
+  what they print is the same, counts and texts.
+- Tools are written for bpftrace 0.17: bpftrace compiles each (`-d`), or bpftrace.txt says what it can't carry over. By default one in three
+  of them, with --all each.
+- Tools are written for SystemTap and parsed by it (`stap -p1`), where the package is installed, and for D, by the same rules: stap.txt, d.txt.
+- docs/emit_support.md is what `acu emit --support` prints.
+
+Last line: `N passed, N failed, N skipped`.
+"""
+import functools
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import SLOWNESS, Skipped, Wrong, need, run_tests, take_filter
+
+BPFTRACE = "/usr/bin/bpftrace"
+VERSION = "0.17"
+LIMIT = 60 * SLOWNESS
+IN_STEPS_OF = 3  # of the tools, without --all
+# Blanks and order of lines with equal values differ; "Attaching N probes" went to standard error in later versions.
+ATTACHING = re.compile(r"^Attaching \d+ probes?\.\.\.$")
+UNSUPPORTED = 5
+
+
+def call(words, folder=None):
+    try:
+        return subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        raise Wrong(f"{words[0]} did not end") from None
+
+
+def lines_of(text):
+    return sorted(line.rstrip() for line in text.split("\n") if line.strip() and not ATTACHING.match(line))
+
+
+def emit(acu, target, script, folder, *more):
+    words = [acu, "emit", "--to", target, "--no-warnings"]
+    if target == "bpftrace":
+        words += ["--target-version", VERSION]
+    return call(words + [script, *more], folder)
+
+
+def compare(acu, program, folder):
+    """A program in acu and in bpftrace."""
+    if not os.path.exists(BPFTRACE):
+        raise Skipped("bpftrace is not installed")
+    load = [] if "exit();\n}" in open(program).read() else ["-c", "./emit_load"]
+    own = call([acu, "run", "--no-warnings", program] + load, folder)
+    need(own.returncode == 0, f"acu: {own.stderr}")
+    written = emit(acu, "bpftrace", program, folder)
+    need(written.returncode == 0, f"emit: {written.stderr}")
+    path = os.path.join(folder, "emitted_" + os.path.basename(program))
+    open(path, "w").write(written.stdout)
+    other = call([BPFTRACE, path] + load, folder)
+    need(other.returncode == 0, f"bpftrace: {other.stderr}\n{written.stdout}")
+    ours, theirs = lines_of(own.stdout), lines_of(other.stdout)
+    need(ours, "acu printed nothing")
+    need(ours == theirs, f"acu:\n{own.stdout}\nbpftrace:\n{other.stdout}\n{written.stdout}")
+
+
+def read_exceptions(target):
+    """What a target can't carry over: `NAME REASON`, with a text that the message has."""
+    path = os.path.join(HERE, target + ".txt")
+    rows = [line.split(maxsplit=1) for line in open(path) if line.strip() and not line.startswith("#")]
+    return {name: reason.strip() for name, reason in rows}
+
+
+def parse(target, path, folder):
+    if target == "bpftrace":
+        if not os.path.exists(BPFTRACE):
+            raise Skipped("bpftrace is not installed")
+        return call([BPFTRACE, "-d", path], folder)
+    if target == "stap":
+        if not shutil.which("stap"):
+            raise Skipped("SystemTap is not installed")
+        return call(["stap", "-p1", path], folder)
+    return None
+
+
+def check_tool(acu, target, name, folder, exceptions):
+    written = emit(acu, target, name, folder)
+    if written.returncode not in (0, UNSUPPORTED):
+        raise Skipped(f"acu does not compile it here: {written.stderr.strip().splitlines()[0] if written.stderr.strip() else written.returncode}")
+    if name in exceptions:
+        need(written.returncode == UNSUPPORTED, f"it is in {target}.txt, and is carried over")
+        return need(exceptions[name] in written.stderr, f"not for this reason: {exceptions[name]}\n{written.stderr}")
+    need(written.returncode == 0, written.stderr)
+    path = os.path.join(folder, f"{name}.{target}")
+    open(path, "w").write(written.stdout)
+    parsed = parse(target, path, folder)
+    if parsed is not None:
+        need(parsed.returncode == 0 and "ERROR" not in parsed.stderr, f"{parsed.stderr[-2000:]}\n{written.stdout}")
+
+
+def check_support(acu):
+    said = call([acu, "emit", "--support"])
+    document = open(os.path.join(ROOT, "docs", "emit_support.md")).read()
+    need(said.stdout.strip() in document, "docs/emit_support.md differs from what `acu emit --support` prints")
+
+
+def main():
+    arguments = sys.argv[1:]
+    wanted = take_filter(arguments)
+    is_all = "--all" in arguments
+    acu = os.path.abspath([a for a in arguments if not a.startswith("-")][0])
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["gcc", "-g", "-O1", "-o", os.path.join(folder, "emit_load"), os.path.join(HERE, "load.c")], check=True)
+        programs = sorted(glob.glob(os.path.join(HERE, "programs", "*.bt")))
+        tests = [(f"run {os.path.basename(p)[:-3]}", functools.partial(compare, program=p, folder=folder)) for p in programs]
+        tools = sorted(os.path.basename(p)[:-3] for p in glob.glob(os.path.join(ROOT, "tools", "*.bt")))
+        for target in ("bpftrace", "stap", "d"):
+            exceptions = read_exceptions(target)
+            step = 1 if is_all else IN_STEPS_OF
+            tests += [(f"{target} {n}", functools.partial(check_tool, target=target, name=n, folder=folder, exceptions=exceptions)) for n in tools[::step]]
+        tests.append(("support", check_support))
+        return run_tests([t for t in tests if wanted in t[0]], acu)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
