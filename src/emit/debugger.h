@@ -30,7 +30,8 @@ namespace emit {
 class DebuggerScript {
 public:
   DebuggerScript(const Job& job, const Target& target, std::string_view debugger);
-  std::string make();
+  // The file. `before`: one that was made of the same job, which tells what is declared.
+  std::string make(const DebuggerScript* before);
 
 private:
   using Expr = lang::Expr;

@@ -133,23 +133,22 @@ void DebuggerScript::lower_function(const Function& f) {
   names_.release(mark);
 }
 
+// What was written before stays where it is.
 std::string DebuggerScript::lower_probe(const Probe& p, std::string_view name) {
-  Writer outer = std::exchange(out_, Writer(job_.source, "#", 4));
   const size_t mark = names_.mark();
   out_.place(p.where);
   out_.open("def " + std::string(name) + "():");
   out_.line("\"\"\"" + p.events.front()->name + "\"\"\"");
   if (p.predicate) {
-    out_.open("if not " + condition(*p.predicate) + ":");
+    const std::string holds = condition(*p.predicate);
+    out_.open("if not " + holds + ":");
     out_.line("return");
     out_.close_level();
   }
   lower(*p.body);
   out_.close_level();
   names_.release(mark);
-  std::string text = out_.take();
-  out_ = std::move(outer);
-  return text;
+  return out_.take();
 }
 
 std::string DebuggerScript::declare_maps() {
@@ -189,7 +188,19 @@ static std::string head_comment(const base::Source& source) {
   return out;
 }
 
-std::string DebuggerScript::make() {
+// Comments of the script are written once.
+static std::string without_comments(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const size_t first = line.find_first_not_of(' ');
+    if (first == line.npos || line[first] != '#') (out += line) += '\n';
+  }
+  return out;
+}
+
+std::string DebuggerScript::make(const DebuggerScript* before) {
   using enum probe::Kind;
   std::map<probe::Kind, std::string> lists;
   std::string probes;
@@ -202,9 +213,15 @@ std::string DebuggerScript::make() {
   }
   for (const Map* m : job_.program.maps) names_.of(*m);
   for (const Function* f : job_.program.functions) names_.of(*f);
+  // Names of members and types are the same everywhere: those of locals differ from them.
+  if (before) {
+    for (const auto& [made, name] : before->declared_) names_.fresh(name);
+    declared_ = before->declared_;
+    declarations_ = before->declarations_;
+    expected_ = before->expected_;
+  }
   for (const Function* f : job_.program.functions) lower_function(*f);
-  std::string functions = out_.take();
-  out_ = Writer(job_.source, "#", 4);
+  const std::string functions = out_.take();
   for (uint32_t at : order) {
     const std::vector<const Probe*>& copies = blocks[at];
     const probe::Kind kind = copies.front()->events.front()->kind;
@@ -213,7 +230,7 @@ std::string DebuggerScript::make() {
     const std::string name = names_.fresh(std::string(copies.front()->events.front()->provider.empty() ? "probe" : copies.front()->events.front()->provider) + "_probe");
     const std::string body = lower_probe(*copies.front(), name);
     for (size_t i = 1; i < copies.size(); i++)
-      if (lower_probe(*copies[i], name) != body)
+      if (without_comments(lower_probe(*copies[i], name)) != without_comments(body))
         refuse(copies[i]->where, "a probe on functions whose values differ", "they have one function in the result", "write one probe for each");
     probes += "\n\n" + body;
     std::string& list = lists[kind];
@@ -253,8 +270,10 @@ std::string DebuggerScript::make() {
 }
 
 std::vector<File> emit_debugger(const Job& job, const Target& target, std::string_view debugger) {
-  DebuggerScript script(job, target, debugger);
-  return {{job.name + ".py", script.make(), true}};
+  DebuggerScript first(job, target, debugger), script(job, target, debugger);
+  first.make(nullptr); // tells which members and types there are
+  if (job.diagnostics.has_errors()) return {};
+  return {{job.name + ".py", script.make(&first), true}};
 }
 
 } // namespace emit

@@ -44,9 +44,11 @@ void KernelC::action_block(const Probe& p, std::vector<uint32_t>& to) {
              "do it in a probe");
       continue;
     }
-    Writer outer = std::exchange(out_, Writer(job_.source, "//"));
+    std::string written = out_.take();
     statement(*s);
-    out_ = std::move(outer);
+    (void)out_.take();
+    if (written.ends_with('\n')) written.pop_back();
+    if (!written.empty()) out_.line(written);
     for (size_t i = before; i < actions_.size(); i++) to.push_back(static_cast<uint32_t>(i));
   }
 }

@@ -47,7 +47,7 @@ public:
   KernelC(const Job& job, const Target& target, Writer& out, Names& names, KernelStyle style);
 
   void run(); // all probes; then the following tell what came of it
-  std::string maps() const;    // their declarations and functions
+  std::string maps();          // their declarations and functions
   std::string helpers() const; // functions that are needed
   std::string structures() { return structures_.definitions(); }
   const std::vector<RecordAction>& actions() const { return actions_; }

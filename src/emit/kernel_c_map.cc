@@ -141,12 +141,11 @@ static std::string value_type(const Map& m, const std::string& name) {
   return t.is_signed && !KernelC::has_slots(m) ? "s64" : "u64";
 }
 
-std::string KernelC::maps() const {
+std::string KernelC::maps() {
   std::string out;
-  KernelC& self = const_cast<KernelC&>(*this);
   for (const Map* m : job_.program.maps) {
     if (!m->value || !m->used) continue;
-    const std::string name = self.names_.of(*m);
+    const std::string name = names_.of(*m);
     const std::string k = "struct " + name + "_key";
     out += "// @" + std::string(m->name) + "\n" + k + " {\n";
     size_t n = 0;
@@ -208,11 +207,11 @@ std::string KernelC::helpers() const {
     if (h == "divided" || h == "remainder")
       out += head + "u64 " + h + "(u64 a, u64 b)\n{\n  return b ? a " + (h == "divided" ? "/" : "%") + " b : 1;\n}\n\n";
     else if (h == "same_text")
-      out += head + "int same_text(const char *a, const char *b, int size)\n{\n  for (int i = 0; i < size; i++)\n    if (a[i] != b[i])\n      return 0;\n  return 1;\n}\n\n";
+      out += head + "int same_text(const char *a, const char *b, int size)\n{\n#pragma unroll\n  for (int i = 0; i < size; i++)\n    if (a[i] != b[i])\n      return 0;\n  return 1;\n}\n\n";
     else if (h == "power_bucket")
       out += head +
              "u64 power_bucket(s64 n, int bits)\n{\n  u64 v = n, log = 0;\n  if (n < 0)\n    return 0;\n  if (v < 1ULL << bits)\n    return v + 1;\n"
-             "  for (int step = 32; step; step /= 2)\n    if (v >> (log + step))\n      log += step;\n"
+             "#pragma unroll\n  for (int step = 32; step; step /= 2)\n    if (v >> (log + step))\n      log += step;\n"
              "  return ((log - bits) << bits) + ((n >> (log - bits)) & ((1ULL << bits) - 1)) + 1 + (1ULL << bits);\n}\n\n";
     else if (h == "step_bucket")
       out += head + "u64 step_bucket(s64 n, s64 low, s64 high, s64 step)\n{\n  if (n < low)\n    return 0;\n  if (n >= high)\n    return ((u64)(high - low) + step - 1) / (u64)step + 1;\n"
