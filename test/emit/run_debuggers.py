@@ -37,7 +37,7 @@ def answer(what, words):
 
 def emitted(acu, target, core, words, parameters=()):
     """A script's Python, as a file."""
-    out = path(f"{target}-script.py")
+    out = path(f"{target}_script.py")
     done = call(acu, "emit", "--to", target, "--core", core, "-o", out, *words, *(("--", *parameters) if parameters else ()))
     need(done.returncode == 0, f"emit --to {target}: status {done.returncode}\n{done.stdout}{done.stderr}")
     return out

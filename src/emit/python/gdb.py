@@ -96,7 +96,8 @@ def thread_local(name):
 
 class Frame:
     def __init__(self, frame):
-        self.frame, self.name = frame, frame.name() or ""
+        name = frame.name() or ""
+        self.frame, self.name = frame, name if name.startswith("(") else name.split("(")[0]
 
 
 def threads_in_order(program):

@@ -6,7 +6,7 @@ if is_inside:
 
 
 def debugger_command(core, pid, program):
-    return (["lldb", "--no-lldbinit", "--batch", "-o", "command script import " + os.path.abspath(__file__)] +
+    return (["lldb", "--no-lldbinit", "--batch", "-o", "script import runpy; runpy.run_path(%r, run_name='acu')" % os.path.abspath(__file__)] +
             (["-c", core] if core else ["-p", pid]) + ([program] if program else []))
 
 
@@ -35,30 +35,36 @@ def process_id():
 
 
 def read_memory(address, size):
+    if core_path() and not any(begin <= address and address + size <= end for begin, end in the_program().dumped):
+        return read_by_parts(address, size)
     error = lldb.SBError()
     data = process().ReadMemory(address, size, error)
-    if error.Success() and data and len(data) == size:
-        return data
-    place = target().ResolveLoadAddress(address)
-    if place.IsValid() and place.GetSection().IsValid():  # what the core left out, from the file
-        error = lldb.SBError()
-        data = target().ReadMemory(place, size, error)
-        if error.Success() and data and len(data) == size:
-            return data
-    return read_by_parts(address, size)
+    return data if error.Success() and data and len(data) == size else None
 
 
 def read_by_parts(address, size):
-    """A page of which only a part is in one piece of the core, or of the file."""
-    for begin, end, offset, path in the_program().files:
-        if begin <= address < end:
-            try:
-                with open(path, "rb") as f:
-                    f.seek(offset + address - begin)
-                    return f.read(size).ljust(size, b"\0")
-            except OSError:
-                return None
-    return None
+    """What a core dump left out is as the file has it; a page may be of several parts."""
+    out = b""
+    program = the_program()
+    while len(out) < size:
+        at, error = address + len(out), lldb.SBError()
+        piece = None
+        for begin, end in program.dumped:
+            if begin <= at < end:
+                piece = process().ReadMemory(at, min(size - len(out), end - at), error)
+        if piece is None:
+            for begin, end, offset, path in program.files:
+                if begin <= at < end:
+                    try:
+                        with open(path, "rb") as f:
+                            f.seek(offset + at - begin)
+                            piece = f.read(min(size - len(out), end - at))
+                    except OSError:
+                        return None
+        if not piece:
+            return None
+        out += piece
+    return out
 
 
 def type_of(name):

@@ -13,6 +13,7 @@ class Program:
         self.signal = 0
         self.files = []        # (begin, end, offset in the file, path)
         self.writable = []     # (begin, end)
+        self.dumped = []       # (begin, end), of a core
         self.entry = 0
 
 
@@ -28,8 +29,10 @@ def read_core(path):
             count = struct.unpack("<I", f.read(4))[0]
         f.seek(at)
         for kind, flags, offset, address, _, in_file, in_memory, _ in struct.iter_unpack("<IIQQQQQQ", f.read(size * count)):
-            if kind == 1 and flags & 2 and in_file:
-                out.writable.append((address, address + in_file))
+            if kind == 1 and in_file:
+                out.dumped.append((address, address + in_file))
+                if flags & 2:
+                    out.writable.append((address, address + in_file))
             if kind == 4:
                 back = f.tell()
                 f.seek(offset)
@@ -129,7 +132,7 @@ def run(probe, *more):
 
 def place_of(trace):
     """The line of the script, from the comment above the last statement of this file's probes."""
-    line, lines = 0, open(__file__, errors="replace").read().split("\n")
+    line, lines = 0, open(run.__code__.co_filename, errors="replace").read().split("\n")
     first = lines.index(BEGIN_OF_SCRIPT) if BEGIN_OF_SCRIPT in lines else 0
     while trace:
         if trace.tb_frame.f_code.co_filename == run.__code__.co_filename and trace.tb_lineno > first:
