@@ -108,6 +108,8 @@ SUITES = {
     "timeline": "timeline/run.py",
     "sql": "sql/run.py",
     "emit": "emit/run.py",
+    "emit_debuggers": "emit/run_debuggers.py",
+    "emit_kernel": "emit/run_kernel.py",
     "why": "why/planted.py",
     "why_instruments": "why/instruments.py",
     "process_instruments": "why/process_instruments.py",

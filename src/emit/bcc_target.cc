@@ -168,8 +168,9 @@ std::vector<File> emit_bcc(const Job& job) {
   Writer head(job.source, "#");
   head.line("#!/usr/bin/python3");
   write_head(job, bcc_target, head);
-  std::string python = head.take() + "# Usage: " + job.name + ".py [COMMAND …]: until Ctrl-C, or the end of the command.\n\n" + std::string(python_part("values.py")) + "\n\n" +
-                       std::string(python_part("bcc.py")) + "\n\n# ---- The script.\n\nkernel = BPF(text=\"\"\"\n" + text + "\"\"\")\n\n" + map_lines(job, kernel) + action_lines(kernel) +
+  std::string values;
+  for (std::string_view name : {"values.py", "output.py", "types.py", "aggregations.py", "maps.py"}) (values += python_part(name)) += "\n\n";
+  std::string python = head.take() + "# Usage: " + job.name + ".py [COMMAND …]: until Ctrl-C, or the end of the command.\n\n" + values + std::string(python_part("bcc.py")) + "\n\n# ---- The script.\n\nkernel = BPF(text=\"\"\"\n" + text + "\"\"\")\n\n" + map_lines(job, kernel) + action_lines(kernel) +
                        "\n\n" + attach_lines(kernel, job) + "\n\nprobe_count = " + std::to_string(kernel.programs().size()) + "\nrun(" + indices(kernel.begin_actions) + ", " +
                        indices(kernel.end_actions) + ", sys.argv[1:], " + (job.program.config.flag("print_maps_on_exit") ? "True" : "False") + ")\n";
   return {{job.name + ".py", python, true}};

@@ -253,7 +253,7 @@ std::string DebuggerScript::make(const DebuggerScript* before) {
     out += "#   --" + p.name + "=" + value + (p.help.empty() ? "" : "  " + p.help) + "\n";
   }
   auto part = [&](std::string_view name) { (out += "\n") += python_part(name); };
-  part("values.py");
+  for (std::string_view name : {"values.py", "output.py", "types.py", "aggregations.py", "maps.py"}) part(name);
   part("memory.py");
   part("program.py");
   if (uses_symbols_) part("symbols.py");
