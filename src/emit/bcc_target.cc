@@ -129,7 +129,7 @@ std::string attach_lines(KernelC& kernel, const Job& job) {
             (e.frequency ? ", sample_freq=" + std::to_string(e.frequency) : ", sample_period=" + std::to_string(e.period_ns)) + (e.kind == probe::Kind::interval ? ", cpu=0)\n" : ")\n");
       break;
     default:
-      refuse(job, bcc_target, {}, "a probe of the kind `" + e.provider + "`", "it is declared by macros of BCC", "kprobe, or --to libbpf");
+      refuse(job, bcc_target, p.where, "a probe of the kind `" + e.provider + "`", "it is declared by macros of BCC", "kprobe, or --to libbpf");
     }
   }
   return on + "\n\n" + off;

@@ -112,6 +112,7 @@ private:
   std::set<std::string> expected_;
   std::vector<const lang::Block*> steps_; // of the loops around
   const lang::Function* function_ = nullptr;
+  base::Range where_; // of the value whose type is written
   bool in_try_ = false, uses_heap_ = false, uses_symbols_ = false;
 };
 

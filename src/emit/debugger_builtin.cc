@@ -113,6 +113,7 @@ static bool prints_plainly(const type::Type& t) {
 
 std::string DebuggerScript::shown(const Expr& e) {
   const Type& t = *e.type;
+  where_ = e.where;
   if (prints_plainly(t)) return without_parentheses(value(e));
   return "Shown(" + type_text(t) + ", " + without_parentheses(value(e)) + ")";
 }

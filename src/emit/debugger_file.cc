@@ -155,6 +155,7 @@ std::string DebuggerScript::declare_maps() {
   std::string out;
   for (const Map* m : job_.program.maps) {
     if (!m->value || !m->used) continue;
+    where_ = m->where;
     out += names_.of(*m) + " = Map(" + python_string(m->name) + ", " + (m->key ? type_text(*m->key) : "None") + ", " + map_type_text(*m->value);
     if (m->is_own) out += ", own=True";
     if (m->max_entries) out += ", limit=" + std::to_string(m->max_entries);

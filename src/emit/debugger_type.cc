@@ -89,7 +89,7 @@ std::string DebuggerScript::type_text(const Type& t) {
   }
   case Kind::structure: {
     if (t.name.find("::") != t.name.npos)
-      return refuse({}, "the contents of " + type::to_string(t), "such types are shown by their contents in acu only", "print its members");
+      return refuse(where_, "the contents of " + type::to_string(t), "such types are shown by their contents in acu only", "print its members");
     expect(t);
     std::string made = "Structure(" + std::to_string(t.size);
     for (const type::Field& f : t.fields()) {
@@ -101,7 +101,7 @@ std::string DebuggerScript::type_text(const Type& t) {
     }
     return declare(t.name.empty() ? "structure" : name_of_type(t), made + ")");
   }
-  default: return refuse({}, "a value of type " + type::to_string(t), "there are none of this kind");
+  default: return refuse(where_, "a value of type " + type::to_string(t), "there are none of this kind");
   }
 }
 

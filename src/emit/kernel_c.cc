@@ -98,7 +98,7 @@ void KernelC::probe(const Probe& p) {
   } else {
     if (style_ == KernelStyle::libbpf) out_.line("SEC(\"" + section_of(first) + "\")");
     out_.open("int " + name + "(" + context + ")\n{");
-    programs_.push_back({name, &first});
+    programs_.push_back({name, &first, p.where});
   }
   declare(*p.body);
   if (p.predicate) {
@@ -116,7 +116,7 @@ void KernelC::probe(const Probe& p) {
     const std::string one = names_.fresh(std::string(e->provider) + "_" + std::string(wish_of(*e)));
     if (style_ == KernelStyle::libbpf) out_.line("SEC(\"" + section_of(*e) + "\")");
     out_.line("int " + one + "(" + context + ") { return " + name + "(ctx); }");
-    programs_.push_back({one, e});
+    programs_.push_back({one, e, p.where});
   }
 }
 

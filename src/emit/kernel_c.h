@@ -40,6 +40,7 @@ struct RecordAction {
 struct KernelProgram {
   std::string function;
   const probe::Event* event = nullptr;
+  base::Range where; // of its block
 };
 
 class KernelC : public CLike {
