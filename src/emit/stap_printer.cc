@@ -124,7 +124,7 @@ Text StapPrinter::field(const FieldRef& e) {
   // The base of a path names the structure; members of members follow with arrows.
   const FieldRef* inner = if_a<FieldRef>(static_cast<const Expr*>(e.operand));
   const Index* element = if_a<Index>(static_cast<const Expr*>(e.operand));
-  const bool follows = (inner && (inner->recipe || !if_a<Name>(static_cast<const Expr*>(inner->operand)) || true)) || (element && element->operand->kind == ExprKind::field);
+  const bool follows = inner || (element && element->operand->kind == ExprKind::field);
   std::string path;
   if (follows && e.operand->kind != ExprKind::call) {
     path = text(*e.operand, postfix) + "->" + std::string(e.name);
@@ -272,7 +272,7 @@ Text StapPrinter::call(const Call& e) {
   if (name == "usym") return {"usymname(" + arg(0) + ")"};
   if (name == "reg") {
     const std::string_view reg = as<String>(*e.arguments[0]).value;
-    return {"u_register(\"" + std::string(reg == "sp" || reg == "ip" || reg.size() > 2 ? "r" : reg.starts_with('r') ? "" : "r") + std::string(reg) + "\")"};
+    return {"u_register(\"" + std::string(reg.starts_with('r') ? "" : "r") + std::string(reg) + "\")"};
   }
   if (name == "bswap") {
     const uint32_t size = e.type ? e.type->size : 8;
@@ -389,7 +389,6 @@ void StapPrinter::call_statement(const Expr& e) {
   if (c->name == "printf") return out_.line("printf(" + printf_arguments(*c) + ");");
   if (c->name == "errorf" || c->name == "warnf") return out_.line("warn(sprintf(" + printf_arguments(*c) + "));");
   if (c->name == "time") {
-    std::string format = c->arguments.empty() ? "\"%H:%M:%S\\n\"" : "";
     if (!c->arguments.empty()) return out_.line("print(" + clock_text(*c, 0).text + ");");
     return out_.line("print(substr(tz_ctime(gettimeofday_s()), 11, 8) . \"\\n\");");
   }
