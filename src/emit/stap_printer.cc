@@ -114,6 +114,13 @@ Text StapPrinter::program_value(const FieldRef& e) {
   return {"$" + std::string(e.name)};
 }
 
+struct Renamed {
+  std::string_view structure, name, older;
+};
+static constexpr Renamed renamed_members[] = {
+    {"task_struct", "__state", "state"}, // 5.14
+};
+
 Text StapPrinter::field(const FieldRef& e) {
   if (e.recipe) return program_value(e);
   const Name* of = if_a<Name>(static_cast<const Expr*>(e.operand));
@@ -131,6 +138,12 @@ Text StapPrinter::field(const FieldRef& e) {
     if (path.starts_with("kernel_") || path.starts_with("user_")) path.clear();
   }
   if (path.empty()) path = "@cast(" + text(*e.operand) + ", \"" + std::string(t && !t->name.empty() ? t->name : "char") + "\", \"" + (t ? module_of(*t) : "kernel") + "\")->" + std::string(e.name);
+  // Members that other kernels call otherwise: the script runs on both.
+  for (const Renamed& r : renamed_members)
+    if (t && t->name == r.structure && e.name == r.name) {
+      const std::string other = path.substr(0, path.size() - e.name.size()) + std::string(r.older);
+      return {"(@defined(" + path + ") ? " + path + " : " + other + ")"};
+    }
   return {path};
 }
 
