@@ -233,6 +233,11 @@ Text BpftracePrinter::call(const Call& e) {
     if (e.arguments[0]->type && e.arguments[0]->type->is(Kind::pointer)) return {text(*e.arguments[0], postfix) + "->" + std::string(path)};
     refuse(e.where, base::quoted(name) + "() with a number", "names are those of threads that are at a probe", "comm");
   }
+  // What is text already needs no str(), which older versions refuse there.
+  if (name == "str" && e.arguments[0]->type && e.arguments[0]->type->is(Kind::string)) {
+    if (e.arguments.size() == 1) return expression(*e.arguments[0]);
+    if (!at_least(24)) refuse(e.where, "str() of a part of a text", "version 0.24 is the first that has it", "read the text with its length: str(p, n)");
+  }
   if (e.arguments.empty() && e.builtin && e.builtin->form == spec::Form::both && e.builtin->group != spec::Group::output) return {std::string(name)};
   return {std::string(name) + "(" + plain_arguments(e) + ")"};
 }

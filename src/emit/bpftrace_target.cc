@@ -8,7 +8,6 @@
 
 #include "base/print.h"
 #include "base/text.h"
-#include "lang/walk.h"
 #include "spec/config.h"
 #include "spec/probes.h"
 
@@ -176,14 +175,15 @@ void Bpftrace::config(Writer& out) {
   std::string block;
   for (const spec::ConfigKey& key : spec::config_keys) {
     const std::string& value = job_.program.config.text(key.name);
-    // acu's limit of strings is larger than that of old versions: without a line, texts would be cut at 64 bytes.
     if (value == key.value || !base::is_one_of(known, key.name)) continue;
-    if ((key.name == "missing_probes" || key.name == "max_strlen") && !at_least(21) && key.name == "missing_probes") continue;
+    if (key.name == "missing_probes" && !at_least(21)) continue;
     if ((key.name == "symbol_source" || key.name == "print_maps_on_exit") && !at_least(22)) continue;
     block += (block.empty() ? "" : "; ") + std::string(key.name) + " = " + value;
   }
   if (!block.empty() && at_least(20)) out.line("config = { " + block + " }");
 }
+
+const spec::ConfigKey& key_of(std::string_view name) { return *std::ranges::find(spec::config_keys, name, &spec::ConfigKey::name); }
 
 std::string environment(const Job& job) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {{"max_map_keys", "BPFTRACE_MAP_KEYS_MAX"}, {"max_probes", "BPFTRACE_MAX_PROBES"}, {"max_cat_bytes", "BPFTRACE_CAT_BYTES_MAX"}};
@@ -191,14 +191,9 @@ std::string environment(const Job& job) {
   for (const spec::ConfigKey& key : spec::config_keys)
     for (const auto& [name, variable] : names)
       if (key.name == name && job.program.config.text(name) != key.value) out += std::string(variable) + "=" + job.program.config.text(name) + " ";
-  // The most that fits on a BPF program's stack.
-  bool reads_text = false;
-  const auto look = [&](const Expr& e) {
-    const spec::Builtin* b = builtin_of(e);
-    reads_text |= b && (b->name == "str" || b->name == "buf" || b->name == "path");
-  };
-  for (const auto& p : job.program.probes) walk(p->predicate, look), walk(p->body, look);
-  if (reads_text) out += "BPFTRACE_STRLEN=" + std::to_string(std::min<uint64_t>(job.program.config.number("max_strlen"), 200)) + " ";
+  // Texts are on the program's stack there: 200 is the most that fits. Without a line they have 64 bytes.
+  if (const uint64_t bytes = job.program.config.number("max_strlen"); std::to_string(bytes) != key_of("max_strlen").value)
+    out += "BPFTRACE_STRLEN=" + std::to_string(std::min<uint64_t>(bytes, 200)) + " ";
   return out;
 }
 
@@ -211,7 +206,6 @@ void Bpftrace::head(Writer& out) {
 
 void Bpftrace::map_declarations(Writer& out) {
   if (!at_least(24)) return;
-  Names none(reserved);
   for (const Map* m : job_.program.maps)
     if (m->storage != Storage::automatic && (m->declared || m->is_own)) {
       out.blank();

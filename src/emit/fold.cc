@@ -15,6 +15,12 @@ std::optional<bool> known_condition(const Expr& e) {
   return std::nullopt;
 }
 
+static bool has_no_effect(const spec::Builtin& b) {
+  const bool is_map_change = b.name == "delete" || b.name == "clear" || b.name == "zero" || b.name == "carry" || b.name == "resume" ||
+                             b.name == "find";
+  return !b.async && !b.unsafe && b.group != spec::Group::output && b.group != spec::Group::control && !is_map_change && b.name != "skboutput";
+}
+
 bool is_pure(const Expr& e) {
   bool pure = true;
   walk(&e, [&](const Expr& part) {
@@ -22,7 +28,7 @@ bool is_pure(const Expr& e) {
     pure &= !u || u->op < UnaryOp::pre_increment;
     pure &= part.kind != ExprKind::block && part.kind != ExprKind::conditional;
     const Call* c = if_a<Call>(&part);
-    pure &= !c || (c->builtin && !c->builtin->async && !c->builtin->unsafe && c->builtin->gives != spec::Gives::nothing);
+    pure &= !c || (c->builtin && has_no_effect(*c->builtin));
   });
   return pure;
 }
@@ -112,7 +118,7 @@ Expr* Folding::fold(Expr& e) {
   case ExprKind::call:
   case ExprKind::name:
     // A parameter, a test of types, an enumerator; strings of known results stay calls (strerror(2)).
-    if (is_known && (!builtin_of(e) || builtin_of(e)->group == spec::Group::compile)) return as_literal(e);
+    if (is_known && (e.constant.kind == Constant::integer || !builtin_of(e) || builtin_of(e)->group == spec::Group::compile)) return as_literal(e);
     return &e;
   case ExprKind::positional:
   case ExprKind::positional_count:

@@ -1,5 +1,7 @@
 #include "emit/structures.h"
 
+#include <algorithm>
+
 namespace emit {
 
 using type::Kind;

@@ -963,7 +963,7 @@ inline constexpr Option emit_options[] = {
     {.id = OptionId::to,
      .letter = 't',
      .name = "to",
-     .argument = "TARGET",
+     .argument = "FRAMEWORK",
      .doc = "The framework to write the script for: `acu emit --support` lists them with what each supports."},
     {.id = OptionId::target_version,
      .name = "target-version",
@@ -1132,7 +1132,7 @@ inline constexpr Subcommand subcommands[] = {
      sql_options,
      "acu sql \"select pid, name, resident from processes order by resident desc limit 5\"\nacu sql --tables sockets\n"
      "acu sql -f csv \"select name, reads, writes from disks\""},
-    {"emit", "--to TARGET [options] FILE|TOOL|-e SCRIPT [ARG…] [-- --NAME=VALUE…]",
+    {"emit", "--to FRAMEWORK [options] FILE|TOOL|-e SCRIPT [ARG…] [-- --NAME=VALUE…]",
      "Write a script as source for another framework: bpftrace (also older versions), SystemTap, DTrace and others. Parameters of the script become\n"
      "constants. What the framework lacks is rewritten, or reported with its location and an alternative.",
      emit_options,

@@ -84,6 +84,10 @@ TEST(EmitBpftrace, TextsKeepTheirBytes) {
   EXPECT_EQ(old_text("begin { printf(\"a\\\"b\\\\ 100%% \\x01\\n\"); }"), "BEGIN {\n  printf(\"a\\\"b\\\\ 100%% \\001\\n\");\n}\n");
 }
 
+TEST(EmitBpftrace, BytesThatAreNoTextAreRefused) {
+  EXPECT_NE(old_text("begin { print(\"a\\xffb\"); }").find("its texts end at a NUL and are UTF-8"), std::string::npos);
+}
+
 TEST(EmitBpftrace, WhatAVersionLacksIsAMistakeWithItsPlace) {
   const std::string text = old_text("begin { @m[1] = 1; for ($kv : @m) { print($kv); } }");
   EXPECT_NE(text.find("script.bt:1:"), text.npos) << text;

@@ -33,11 +33,16 @@ ATTACHING = re.compile(r"^Attaching \d+ probes?\.\.\.$")
 UNSUPPORTED = 5
 
 
-def call(words, folder=None):
+def call(words, folder=None, **variables):
     try:
-        return subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=LIMIT)
+        return subprocess.run(words, cwd=folder, env=dict(os.environ, **variables), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=LIMIT)
     except subprocess.TimeoutExpired:
         raise Wrong(f"{words[0]} did not end") from None
+
+
+def variables_of(path):
+    """What the first line of a script sets in the environment."""
+    return dict(re.findall(r"(BPFTRACE_\w+)=(\S+)", open(path).readline()))
 
 
 def lines_of(text):
@@ -62,7 +67,7 @@ def compare(acu, program, folder):
     need(written.returncode == 0, f"emit: {written.stderr}")
     path = os.path.join(folder, "emitted_" + os.path.basename(program))
     open(path, "w").write(written.stdout)
-    other = call([BPFTRACE, path] + load, folder)
+    other = call([BPFTRACE, path] + load, folder, **variables_of(path))
     need(other.returncode == 0, f"bpftrace: {other.stderr}\n{written.stdout}")
     ours, theirs = lines_of(own.stdout), lines_of(other.stdout)
     need(ours, "acu printed nothing")
@@ -80,7 +85,7 @@ def parse(target, path, folder):
     if target == "bpftrace":
         if not os.path.exists(BPFTRACE):
             raise Skipped("bpftrace is not installed")
-        return call([BPFTRACE, "-d", path], folder)
+        return call([BPFTRACE, "-d", path], folder, **variables_of(path))
     if target == "stap":
         if not shutil.which("stap"):
             raise Skipped("SystemTap is not installed")

@@ -39,6 +39,26 @@ TEST(EmitStap, FieldsThatAreComputedAreRefused) {
   EXPECT_NE(text.find("HINT: use `rawtracepoint:block_rq_issue`"), text.npos) << text;
 }
 
+TEST(EmitStap, KeywordsAreNoNames) {
+  EXPECT_EQ(stap("interval:s:1 { $probe = pid; @global = $probe; } end { clear(@global); }"),
+            "global global_2;\nprobe timer.s(1) {\n  probe_2 = pid();\n  global_2 = probe_2;\n}\nprobe end {\n  global_2 = 0;\n}\n");
+}
+
+TEST(EmitStap, NumbersHaveTheWidthOfTheirCasts) {
+  EXPECT_EQ(stap("interval:s:1 { print((uint8)cpu); print((int16)cpu); print((uint64)cpu); }"),
+            "probe timer.s(1) {\n  printf(\"%d\\n\", cpu() & 0xff);\n  printf(\"%d\\n\", (cpu() << 48) >> 48);\n  printf(\"%d\\n\", cpu());\n}\n");
+}
+
+TEST(EmitStap, FormatsHaveNoLengths) {
+  EXPECT_EQ(stap("interval:s:1 { printf(\"%-5ld 100%% \\\"%s\\\" %lx\\n\", nsecs, comm, nsecs); }"),
+            "probe timer.s(1) {\n  printf(\"%-5d 100%% \\\"%s\\\" %x\\n\", ktime_get_ns(), execname(), ktime_get_ns());\n}\n");
+}
+
+TEST(EmitD, KeywordsAreNoNames) {
+  EXPECT_EQ(d("interval:s:1 { @string = pid; }"),
+            "#pragma D option quiet\ntick-1s\n{\n  string_2 = pid;\n}\nEND\n{\n  printf(\"@string: %d\\n\", string_2);\n}\n");
+}
+
 TEST(EmitD, ConditionsAreClauses) {
   EXPECT_EQ(d("interval:s:1 { if (pid == 1) { print(pid); } }"), "#pragma D option quiet\ntick-1s\n/pid == 1/\n{\n  printf(\"%d\\n\", pid);\n}\n");
   EXPECT_EQ(d("interval:s:1 { if (pid == 1) { print(1); } else { print(2); } }"),
