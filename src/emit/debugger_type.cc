@@ -2,13 +2,17 @@
 #include "emit/debugger.h"
 
 #include "dwarf/types.h"
+#include "probe/stopped_program.h"
+
+#include <algorithm>
 
 namespace emit {
 
 using type::Kind;
 
 bool DebuggerScript::is_of_program(const Type& t) const {
-  return t.is(Kind::structure) && !t.name.empty() && dynamic_cast<const dwarf::Types*>(t.provider) != nullptr;
+  if (!t.is(Kind::structure) || t.name.empty() || !t.provider || !job_.machine.stopped) return false;
+  return std::ranges::any_of(job_.machine.stopped->binaries(), [&](symbol::Binary* b) { return b->types(job_.machine.types()) == t.provider; });
 }
 
 std::string DebuggerScript::name_of_type(const Type& t) const {

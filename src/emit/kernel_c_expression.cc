@@ -2,6 +2,7 @@
 #include "emit/kernel_c.h"
 
 #include "base/text.h"
+#include "lang/parse.h"
 #include "spec/arch.h"
 
 #include <algorithm>

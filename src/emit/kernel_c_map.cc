@@ -1,6 +1,8 @@
 // Maps of kernel programs: keys, values, and the functions that change them.
 #include "emit/kernel_c.h"
 
+#include "lang/parse.h"
+
 #include <algorithm>
 
 namespace emit {
