@@ -55,7 +55,14 @@ std::string DebuggerScript::number(const Expr& e) {
   return number_of(e);
 }
 
+static bool is_element(const Expr& e) {
+  const FieldRef* f = if_a<FieldRef>(&e);
+  const Index* x = if_a<Index>(&e);
+  return (f && f->operand->type->is(Kind::tuple)) || (x && x->operand->type->is(Kind::tuple));
+}
+
 std::string DebuggerScript::number_of(const Expr& e) {
+  if (is_element(e)) return tuple(e);
   switch (e.kind) {
   case ExprKind::variable: return names_.of(*as<VariableRef>(e).variable);
   case ExprKind::map: return map_read(as<MapRef>(e));
@@ -331,12 +338,6 @@ std::string DebuggerScript::tuple(const Expr& e) {
   case ExprKind::ternary: return choice(as<Ternary>(e));
   default: return refuse(e.where, "this tuple", "it has no counterpart");
   }
-}
-
-static bool is_element(const Expr& e) {
-  const FieldRef* f = if_a<FieldRef>(&e);
-  const Index* x = if_a<Index>(&e);
-  return (f && f->operand->type->is(Kind::tuple)) || (x && x->operand->type->is(Kind::tuple));
 }
 
 std::string DebuggerScript::value(const Expr& e) {

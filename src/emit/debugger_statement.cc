@@ -25,6 +25,7 @@ void DebuggerScript::lower(const Stmt& s) {
     const Expr& e = s.kind == StmtKind::expression ? *as<ExprStmt>(s).value : *as<Discard>(s).value;
     const Call* c = if_a<Call>(&e);
     if (c && c->builtin && run_builtin(*c)) return;
+    if (!e.type) return out_.line("pass"); // never reached, and so not checked
     if (const Unary* u = if_a<Unary>(&e); u && u->op >= UnaryOp::pre_increment) {
       const bool up = u->op == UnaryOp::pre_increment || u->op == UnaryOp::post_increment;
       if (const MapRef* m = if_a<MapRef>(u->operand)) {

@@ -4,7 +4,9 @@
 Each script is written by `acu emit`, run in the real debugger on a core dump, and must print what `acu core` prints there. The tools of
 tools/static run on the programs of test/core/static_tools.py; their times go to the file of --times, as a table.
 """
+import difflib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -43,6 +45,10 @@ def emitted(acu, target, core, words, parameters=()):
     return out
 
 
+def difference(wanted, there, target):
+    return "\n".join(difflib.unified_diff(wanted.split("\n"), there.split("\n"), "acu", target, lineterm="", n=1)) + "\n"
+
+
 def compare(acu, core, words, parameters=(), executable=None):
     """acu and both debuggers on one core: the same text. Gives it, the times, and what acu warned of."""
     told, seconds = answer("acu", (acu, "core", core, *words, *(("--", *parameters) if parameters else ())))
@@ -52,7 +58,7 @@ def compare(acu, core, words, parameters=(), executable=None):
         script = emitted(acu, target, core, words, parameters)
         there, seconds = answer(target, (script, core, *((executable,) if executable else ())))
         times.append(seconds)
-        need(there.stdout == told.stdout, f"--- acu\n{told.stdout}{told.stderr}--- {target}\n{there.stdout}{there.stderr}")
+        need(there.stdout == told.stdout, difference(told.stdout, there.stdout, target) + told.stderr + there.stderr)
     return told, times
 
 
@@ -152,7 +158,7 @@ exit(); printf("never\\n");
 FUNCTIONS = [
     'fn twice($x : int64) : int64 { return $x * 2; } oneshot { printf("%d\\n", twice(21)); }',
     'fn fib($n : int64) : int64 { if ($n < 2) { return $n; } return fib($n - 1) + fib($n - 2); } oneshot { printf("%d\\n", fib(15)); }',
-    'fn name($n : int64) : string[8] { return $n == 1 ? "one" : "a long name"; } oneshot { printf("%s %s\\n", name(1), name(2)); }',
+    'fn name($n : int64) : string[8] { return $n == 1 ? "one" : "a long"; } oneshot { printf("%s %s\\n", name(1), name(2)); }',
     'fn low($x : int64) : uint8 { return $x; } oneshot { printf("%d\\n", low(511)); }',
     'macro add(a, b) { a + b } oneshot { printf("%d\\n", add(1, 2)); }',
     'begin { printf("begin\\n"); @a = 1; } oneshot { @a++; } end { printf("end %d\\n", @a); }',
@@ -166,7 +172,8 @@ def all_of_the_language(acu):
     """All at once, each in a run of its own, would take minutes: the scripts become one, in blocks of their own."""
     core = common.crashed()
     lines = LANGUAGE.strip().split("\n")
-    text = "\n".join("oneshot { %s }" % line for line in lines)
+    # Maps of one name would have one type.
+    text = "\n".join("oneshot { %s }" % re.sub(r"@(\w*)", r"@\g<1>_%d" % i, line) for i, line in enumerate(lines))
     told, _ = compare(acu, core, ("-e", text), executable=program())
     need(told.stdout.count("\n") > 150, told.stdout)
 

@@ -37,7 +37,7 @@ class KernelMap:
 
     def print(self, top=0, div=1):
         self.load()
-        self.map.print(top, div)
+        self.map.print_now(top, div)
 
     def clear(self):
         kernel[self.table].clear()
@@ -58,6 +58,7 @@ def stop(status=0):
 def on_record(_, data, size):
     raw = ctypes.string_at(data, size)
     action, parts = actions[int.from_bytes(raw[:8], "little")]
+    drain()
     action(*[kind.of(raw[at:at + bytes_]) if shown is None else Shown(shown, kind.of(raw[at:at + bytes_])) for kind, at, bytes_, shown in parts])
     flush()
 
@@ -83,6 +84,7 @@ def run(begin, end, command, prints_maps):
     if prints_maps:
         for m in kernel_maps:
             m.load()
+        drain()
         print_maps()
     flush()
     sys.exit(exit_status)

@@ -1,5 +1,8 @@
 # What gdb is asked for.
 
+# This file may have the name of the debugger's module.
+sys.path = [p for p in sys.path if os.path.realpath(p or ".") != os.path.dirname(os.path.realpath(run.__code__.co_filename))]
+
 try:
     import gdb
 except ImportError:  # a program of its own
@@ -9,6 +12,10 @@ except ImportError:  # a program of its own
 def debugger_command(core, pid, program):
     return (["gdb", "-nx", "-batch", "-iex", "set auto-load off", "-iex", "set debuginfod enabled off", "-iex", "set pagination off"] +
             ([program] if program else []) + (["-c", core] if core else ["-p", pid]) + ["-x", os.path.abspath(__file__)])
+
+
+def debugger_environment():
+    return {}
 
 
 def core_path():

@@ -1,5 +1,8 @@
 # What lldb is asked for.
 
+# This file may have the name of the debugger's module.
+sys.path = [p for p in sys.path if os.path.realpath(p or ".") != os.path.dirname(os.path.realpath(run.__code__.co_filename))]
+
 is_inside = __name__ != "__main__"
 if is_inside:
     import lldb
@@ -8,6 +11,15 @@ if is_inside:
 def debugger_command(core, pid, program):
     return (["lldb", "--no-lldbinit", "--batch", "-o", "script import runpy; runpy.run_path(%r, run_name='acu')" % os.path.abspath(__file__)] +
             (["-c", core] if core else ["-p", pid]) + ([program] if program else []))
+
+
+def debugger_environment():
+    """Debian's lldb 14 looks for its own modules in the wrong folder."""
+    import glob
+    import shutil
+    home = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("lldb") or "lldb")))
+    folders = [os.path.dirname(f) for f in sorted(glob.glob(home + "/lib/python3*/*-packages/lldb"))]
+    return {"PYTHONPATH": ":".join([*reversed(folders), os.environ.get("PYTHONPATH", "")])} if folders else {}
 
 
 def target():

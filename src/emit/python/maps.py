@@ -52,9 +52,12 @@ class Map:
         return int(self.entries.pop(key, None) is not None)
 
     def clear(self):
-        self.entries.clear()
+        later(self.entries.clear)
 
     def zero(self):
+        later(self.zero_now)
+
+    def zero_now(self):
         for key in self.entries:
             self.entries[key] = self.value.start() if self.adds else self.value.zero
 
@@ -66,6 +69,9 @@ class Map:
         return sorted(self.items(), key=lambda e: e[1], reverse=True)[:most]
 
     def print(self, top=0, div=1):
+        later(self.print_now, top, div)
+
+    def print_now(self, top=0, div=1):
         order = (lambda k: self.key.order(k)) if self.key else (lambda k: 0)
         entries = sorted(self.entries.items(), key=lambda e: (self.value.rank(e[1]), order(e[0])))
         if top:
@@ -75,12 +81,15 @@ class Map:
             if self.key:
                 several = type(self.key) is Tuple
                 head += b"[" + (b", ".join(self.key.parts(key)) if several else self.key.show(key)) + b"]"
-            write(head + (b":\n" if isinstance(self.value, Histogram) else b": ") + self.value.show(v, div) + b"\n")
+            written.append(head + (b":\n" if isinstance(self.value, Histogram) else b": ") + self.value.show(v, div) + b"\n")
 
     def print_entry(self, key):
+        later(self.print_entry_now, key)
+
+    def print_entry_now(self, key):
         v = self.entries.get(key)
         if v is not None:
-            write(self.value.show(v) + b"\n")
+            written.append(self.value.show(v) + b"\n")
 
 
 def print_maps():
@@ -88,9 +97,9 @@ def print_maps():
     for m in sorted(maps, key=lambda m: m.name):
         if m.entries:
             if blank:
-                write(b"\n")
+                written.append(b"\n")
             blank = False
-            m.print()
+            m.print_now()
 
 
 def joined(a, b, most):

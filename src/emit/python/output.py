@@ -1,21 +1,43 @@
 # What the script prints: text as bytes, warnings, printf.
 
+# As in acu, output and what prints or clears whole maps happen in order, but after the run of the probe: print(@m) shows the map as
+# the run left it.
+pending = []
 written = []
 notes = {}
 
 
 def write(text):
-    written.append(text)
+    pending.append(text)
+
+
+def later(function, *arguments):
+    pending.append((function, arguments))
+
+
+def drain():
+    done = pending[:]
+    pending.clear()
+    for what in done:
+        if isinstance(what, bytes):
+            written.append(what)
+        else:
+            what[0](*what[1])
     if len(written) > 1000:
-        flush()
+        send()
 
 
-def flush():
+def send():
     text = b"".join(written)
     written.clear()
     where = int(os.environ.get("ACU_OUTPUT", "1"))
     while text:
         text = text[os.write(where, text):]
+
+
+def flush():
+    drain()
+    send()
 
 
 def note(text):
@@ -24,8 +46,6 @@ def note(text):
 
 
 def tell(text):
-    flush()
-    sys.stdout.flush()
     os.write(2, text)
 
 

@@ -127,6 +127,8 @@ def run(probe, *more):
         note("%s: the value read here %s: the block ended here" % (place_of(why.__traceback__), why))
     except RecursionError:
         note("%s: too many calls within calls: the block ended here" % probe.__doc__)
+    finally:
+        drain()
     return True
 
 
@@ -200,6 +202,7 @@ def register(name):
 
 
 def finish(prints_maps=True):
+    drain()
     if prints_maps:
         print_maps()
     flush()

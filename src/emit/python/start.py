@@ -13,7 +13,7 @@ def start():
         print("ERROR: %s: %s" % (words[0], why.strerror), file=sys.stderr)
         return 1
     where = os.dup(1)  # what the debugger itself prints is not the script's
-    environment = dict(os.environ, ACU_CORE=core or "", ACU_OUTPUT=str(where), DEBUGINFOD_URLS="")
+    environment = dict(os.environ, ACU_CORE=core or "", ACU_OUTPUT=str(where), DEBUGINFOD_URLS="", **debugger_environment())
     return subprocess.run(debugger_command(core, words[0], program), env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           pass_fds=[where]).returncode
 
