@@ -343,7 +343,11 @@ std::string DebuggerScript::tuple(const Expr& e) {
 std::string DebuggerScript::value(const Expr& e) {
   const Type& t = *e.type;
   if (is_element(e)) return tuple(e);
-  if (t.is(Kind::probe_name)) return python_bytes(e.constant.kind == Constant::text ? e.constant.text_value : std::string_view("probe"));
+  if (t.is(Kind::probe_name)) {
+    if (e.constant.kind == Constant::text) return python_bytes(e.constant.text_value);
+    const spec::Builtin* b = builtin_of(e);
+    return b && b->name == "func" ? "here.function" : "here.probe";
+  }
   if (takes_part(t) || t.is(Kind::none)) return number(e);
   switch (t.kind) {
   case Kind::string: return text(e);

@@ -18,7 +18,7 @@ KernelC::KernelC(const Job& job, const Target& target, Writer& out, Names& names
 
 void KernelC::run() {
   for (const Map* m : job_.program.maps)
-    if (m->value) names_.of(*m);
+    if (m->value) names_.of(m, std::string(m->name) + "_map"); // the kernel's headers have most plain words
   for (const ProbeGroup& g : group_probes(job_.program))
     for (const Probe* p : g.copies)
       if (!p->events.empty()) probe(*p);

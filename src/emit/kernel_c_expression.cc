@@ -159,7 +159,12 @@ Text KernelC::field(const FieldRef& e) {
     return {"0"};
   }
   const type::Type& of = *first->operand->type->element;
-  const Text pointer = expression(*first->operand);
+  Text pointer = expression(*first->operand);
+  if (pointer.text.find("BPF_CORE_READ") != pointer.text.npos) { // these can't be one in another
+    const std::string name = "pointer" + std::to_string(serial_++);
+    out_.line("u64 " + name + " = " + pointer.text + ";");
+    pointer = {name};
+  }
   const bool user = reads_user(*first->operand);
   if (!structures_.is_kernels(of) || user) {
     if (e.field.bit_size) {

@@ -179,7 +179,7 @@ std::string KernelC::maps() {
       return at != used_.end() && at->second.contains(std::string(what));
     };
     const std::string head = "static __always_inline ", in = "(" + k + " *key";
-    const std::string slot = "  " + v + " zero = {};\n  " + v + " *found = " + find + ";\n  if (!found) {\n    " + make + ";\n    found = " + find + ";\n  }\n";
+    const std::string slot = "  " + v + (v.starts_with("struct") ? " zero = {};" : " zero = 0;") + "\n  " + v + " *found = " + find + ";\n  if (!found) {\n    " + make + ";\n    found = " + find + ";\n  }\n";
     if (used("get")) out += head + v + " " + name + "_get" + in + ")\n{\n  " + v + " *found = " + find + ";\n  return found ? *found : 0;\n}\n\n";
     if (used("has")) out += head + "int " + name + "_has" + in + ")\n{\n  return " + find + " != 0;\n}\n\n";
     if (used("find")) out += head + "void *" + name + "_find" + in + ")\n{\n  return " + find + ";\n}\n\n";

@@ -41,7 +41,7 @@ inline constexpr Support kernel_c_constructs[] = {
     {.construct = Construct::function, .level = Level::no, .note = "functions of the script are not carried over yet", .nearest = "make it a macro, which is expanded"},
     {.construct = Construct::speculate, .level = Level::no, .note = "output can't be taken back", .nearest = in_acu},
     {.construct = Construct::limit, .level = Level::no, .note = "it has no rate limits", .nearest = "count in a map that an interval probe clears"},
-    {.construct = Construct::program_value, .level = Level::no, .note = "values that debug information describes are not carried over", .nearest = "argN"},
+    {.construct = Construct::program_value, .level = Level::rewritten, .note = "results; arguments by their numbers only"},
     {.construct = Construct::kernel_value, .level = Level::rewritten, .note = "the first five arguments, by their numbers"},
     {.construct = Construct::wildcard, .level = Level::rewritten, .note = "a program for each probe that matches here"},
     {.construct = Construct::string_nul, .level = Level::no, .note = "texts of C end at a NUL"},

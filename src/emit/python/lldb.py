@@ -14,12 +14,12 @@ def debugger_command(core, pid, program):
 
 
 def debugger_environment():
-    """Debian's lldb 14 looks for its own modules in the wrong folder."""
+    """Debian's lldb 14 looks for its own modules, and those that they import, in the wrong folder."""
     import glob
     import shutil
     home = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("lldb") or "lldb")))
     folders = [os.path.dirname(f) for f in sorted(glob.glob(home + "/lib/python3*/*-packages/lldb"))]
-    return {"PYTHONPATH": ":".join([*reversed(folders), os.environ.get("PYTHONPATH", "")])} if folders else {}
+    return {"PYTHONPATH": ":".join([*reversed(folders), "/usr/lib/python3/dist-packages", os.environ.get("PYTHONPATH", "")])} if folders else {}
 
 
 def target():
