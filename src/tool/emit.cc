@@ -90,7 +90,8 @@ base::Status check_parameters(const session::Compiled& compiled, const session::
 
 base::Status write_one(const std::string& path, const emit::File& file) {
   ACU_CHECK(base::write_file(path, file.text));
-  if (file.is_executable) ::chmod(path.c_str(), 0755);
+  struct stat about = {};
+  if (file.is_executable && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode)) ::chmod(path.c_str(), 0755); // not /dev/null's mode
   return {};
 }
 

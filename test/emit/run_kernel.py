@@ -4,6 +4,7 @@
 Each script is written by `acu emit`, built and run in the real framework on a load that is known, and must print what `acu run` prints.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -112,14 +113,22 @@ def with_bcc(acu, name, text):
 
 
 def kernel_headers():
-    """BCC compiles with the headers of the running kernel; of another one where these are not here, as an attempt."""
+    """BCC compiles with the headers of the running kernel; of another one where these are not here: what these scripts use is the same there."""
     release = os.uname().release
     if os.path.exists(f"/lib/modules/{release}/build") or os.path.exists("/sys/kernel/kheaders.tar.xz"):
         return {}
-    found = sorted(n for n in (os.listdir("/usr/src") if os.path.isdir("/usr/src") else ()) if n.startswith("linux-headers-") and n.endswith("-amd64"))
-    if not found:
-        raise Skipped("no headers of a kernel here, which BCC needs")
-    return {"BCC_KERNEL_SOURCE": "/usr/src/" + found[-1]}
+    merged = os.path.join(TMP, "headers")
+    if not os.path.exists(merged):
+        found = sorted(n for n in (os.listdir("/usr/src") if os.path.isdir("/usr/src") else ()) if re.match(r"linux-headers-.*\d-amd64$", n))
+        common = found and "/usr/src/" + re.sub(r"-amd64$", "-common", found[-1])
+        if not found or not os.path.isdir(common):
+            raise Skipped("no headers of a kernel here, which BCC needs")
+        # Debian's are in two folders.
+        for part in ("include", "arch/x86"):
+            os.makedirs(os.path.join(merged, os.path.dirname(part)), exist_ok=True)
+            for folder in (common, "/usr/src/" + found[-1]):
+                subprocess.run(["cp", "-asf", f"{folder}/{part}", os.path.join(merged, os.path.dirname(part))], check=True, timeout=LIMIT, stderr=subprocess.DEVNULL)
+    return {"BCC_KERNEL_SOURCE": merged}
 
 
 def case(framework, name, script):
