@@ -171,12 +171,14 @@ def frame_addresses():
     """Addresses of the calls from the current one on, and whether they are returned to."""
     frames = [f for f in here.thread]
     first = here.frame.frame.GetFrameID() if here.frame else 0
-    is_return = False
+    is_return, address = False, None
     for i, frame in enumerate(frames):
+        address = address or frame.GetPC()  # of the innermost: calls around inlined ones are given where these begin
         if frame.IsInlined():
             continue
         if i >= first:
-            yield frame.GetPC(), is_return
+            yield address, is_return
+        address = None
         name = frame.GetFunctionName() or ""
         is_return = name != "__restore_rt"
 
