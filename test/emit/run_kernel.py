@@ -135,6 +135,8 @@ def case(framework, name, script):
     def test(acu):
         if "kprobe:" in script and not os.path.exists("/sys/bus/event_source/devices/kprobe"):
             raise Skipped("this kernel is built without kprobes")
+        if framework == "bcc" and "curtask" in script and kernel_headers():
+            raise Skipped("BCC reads members where the headers have them, and those here are of another kernel")
         text = text_of(script)
         there = {"libbpf": with_libbpf, "bcc": with_bcc}[framework](acu, name, text)
         wanted = expected(acu, text)

@@ -68,6 +68,7 @@ def run(begin, end, command, prints_maps):
         signal.signal(number, lambda *_: stop(exit_status))
     for number in begin:
         actions[number][0]()
+        drain()
     flush()
     attach()
     tell(b"Attached %d probes\n" % probe_count)
@@ -81,6 +82,7 @@ def run(begin, end, command, prints_maps):
     kernel.ring_buffer_consume()
     for number in end:
         actions[number][0]()
+        drain()
     if prints_maps:
         for m in kernel_maps:
             m.load()

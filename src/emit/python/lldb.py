@@ -79,11 +79,20 @@ def read_by_parts(address, size):
     return out
 
 
+def spellings(name):
+    """Compilers and debuggers do not agree on how numbers are called, and on blanks, in the arguments of templates."""
+    plain = name
+    for long, short in (("long unsigned int", "unsigned long"), ("long long int", "long long"), ("long int", "long"), ("short unsigned int", "unsigned short"), ("short int", "short")):
+        plain = plain.replace(long, short)
+    return list(dict.fromkeys([name, plain, plain.replace("> >", ">>").replace("> >", ">>")]))
+
+
 def type_of(name):
-    for found in target().FindTypes(name):
-        found = found.GetCanonicalType()
-        if found.GetTypeClass() in (lldb.eTypeClassStruct, lldb.eTypeClassClass, lldb.eTypeClassUnion) and found.GetByteSize():
-            return found
+    for spelling in spellings(name):
+        for found in target().FindTypes(spelling):
+            found = found.GetCanonicalType()
+            if found.GetTypeClass() in (lldb.eTypeClassStruct, lldb.eTypeClassClass, lldb.eTypeClassUnion) and found.GetByteSize():
+                return found
     stop("the type %s is not known: load the program's debug information" % name)
 
 
