@@ -82,6 +82,7 @@ private:
   std::string zero_of(const Type& t);
   std::string field_object(const Type& of, std::string_view path, const type::Field& field);
   bool is_of_program(const Type& t) const; // declared in its debug information, not by the script
+  bool is_found_by_name(const Type& t);
   void expect(const Type& t);
   std::string name_of_type(const Type& t) const;
 

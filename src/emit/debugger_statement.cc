@@ -19,6 +19,7 @@ static bool is_block(const Stmt& s) { return s.kind == StmtKind::block; }
 
 void DebuggerScript::lower(const Stmt& s) {
   if (!is_block(s)) out_.comments_above(s.where);
+  where_ = s.where;
   switch (s.kind) {
   case StmtKind::expression:
   case StmtKind::discard: {

@@ -22,9 +22,16 @@ std::string DebuggerScript::name_of_type(const Type& t) const {
   return std::string(name);
 }
 
+// lldb 14 takes the names in a template's arguments for its own.
+bool DebuggerScript::is_found_by_name(const Type& t) {
+  if (debugger_ != "lldb" || t.name.find('<') == t.name.npos) return true;
+  refuse(where_, "a member of " + type::to_string(t), "lldb does not find templates by their names", "--to gdb");
+  return false;
+}
+
 // What the sizes in the result rely on.
 void DebuggerScript::expect(const Type& t) {
-  if (!t.has_size || !is_of_program(t)) return;
+  if (!t.has_size || !is_of_program(t) || !is_found_by_name(t)) return;
   const std::string name = name_of_type(t);
   if (expected_.insert(name).second) declarations_.push_back("expect_size(" + python_string(name) + ", " + std::to_string(t.size) + ")");
 }
@@ -33,6 +40,7 @@ std::string DebuggerScript::field_object(const Type& of, std::string_view path, 
   const Type& t = *field.type;
   const uint32_t size = t.is(Kind::pointer) ? 8 : t.is(Kind::array) || t.is(Kind::structure) || t.is(Kind::string) ? 0 : std::max(1u, t.size);
   const bool is_signed = t.is_signed && t.is_integer();
+  if (is_of_program(of) && !is_found_by_name(of)) return "None";
   std::string made;
   std::string more = size ? ", " + std::to_string(size) + (is_signed ? ", True" : "") : "";
   if (is_of_program(of)) {

@@ -49,11 +49,11 @@ def difference(wanted, there, target):
     return "\n".join(difflib.unified_diff(wanted.split("\n"), there.split("\n"), "acu", target, lineterm="", n=1)) + "\n"
 
 
-def compare(acu, core, words, parameters=(), executable=None):
+def compare(acu, core, words, parameters=(), executable=None, debuggers=DEBUGGERS):
     """acu and both debuggers on one core: the same text. Gives it, the times, and what acu warned of."""
     told, seconds = answer("acu", (acu, "core", core, *words, *(("--", *parameters) if parameters else ())))
     times = [seconds]
-    for target in DEBUGGERS:
+    for target in debuggers:
         debugger(target)
         script = emitted(acu, target, core, words, parameters)
         there, seconds = answer(target, (script, core, *((executable,) if executable else ())))
@@ -96,7 +96,10 @@ def containers_by_macros(acu):
         core = gcore(process.pid, "containers")
     finally:
         end(process)
-    told, TIMES["libstdcxx"] = compare(acu, core, ("-I", os.path.join(static_tools.ROOT, "tools", "static"), "-e", static_tools.CONTAINERS))
+    words = ("-I", os.path.join(static_tools.ROOT, "tools", "static"), "-e", static_tools.CONTAINERS)
+    told, _ = compare(acu, core, words, debuggers=("gdb",))
+    done = call(acu, "emit", "--to", "lldb", "--core", core, *words)
+    need(done.returncode != 0 and "lldb does not find templates by their names" in done.stderr, done.stderr)
     need("map 300 313950\nunordered 300 44850\n" in told.stdout, told.stdout)
 
 
