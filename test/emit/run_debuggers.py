@@ -4,7 +4,9 @@
 Each script is written by `acu emit`, run in the real debugger on a core dump, and must print what `acu core` prints there. The tools of
 tools/static run on the programs of test/core/static_tools.py; their times go to the file of --times, as a table.
 """
+import concurrent.futures
 import difflib
+import itertools
 import os
 import re
 import shutil
@@ -20,6 +22,7 @@ import static_tools
 from common import ENVIRONMENT, LIMIT, Skipped, call, end, gcore, need, path, program, run_suite, start
 
 DEBUGGERS = ("gdb", "lldb")
+NUMBERS = itertools.count()
 TIMES = {}  # tool: [acu, gdb, lldb], in seconds
 
 
@@ -39,7 +42,7 @@ def answer(what, words):
 
 def emitted(acu, target, core, words, parameters=()):
     """A script's Python, as a file."""
-    out = path(f"{target}_script.py")
+    out = path(f"{target}_script_{next(NUMBERS)}.py")
     done = call(acu, "emit", "--to", target, "--core", core, "-o", out, *words, *(("--", *parameters) if parameters else ()))
     need(done.returncode == 0, f"emit --to {target}: status {done.returncode}\n{done.stdout}{done.stderr}")
     return out
@@ -181,19 +184,23 @@ def all_of_the_language(acu):
     need(told.stdout.count("\n") > 150, told.stdout)
 
 
+def each(acu, scripts):
+    """Scripts on the core of a crash, several at a time."""
+    core, executable = common.crashed(), program()
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for _ in pool.map(lambda text: compare(acu, core, ("-e", text), executable=executable), scripts):
+            pass
+
+
 def functions(acu):
-    core = common.crashed()
-    for text in FUNCTIONS:
-        compare(acu, core, ("-e", text), executable=program())
+    each(acu, FUNCTIONS)
 
 
 # ------------------------------------------------------------------------------------------- values of the program
 
 def values_of_the_program(acu):
     """Variables, members, lists, arguments and locals of calls, threads, the crash."""
-    core = common.crashed()
-    for text in VALUES:
-        compare(acu, core, ("-e", text), executable=program())
+    each(acu, VALUES)
 
 
 VALUES = [
