@@ -74,7 +74,7 @@ void Structures::define(const type::Type& structure, std::string& out) {
   for (const auto& [place, t] : used.fields) {
     const auto& [offset, field] = place;
     if (overlap) {
-      text += "    struct { " + (offset ? pad(offset) + " " : "") + member(*t, field) + "; } __attribute__((packed));\n";
+      text += "    struct { " + (offset ? pad(offset) + " " : "") + member(*t, field) + "; };\n";
       continue;
     }
     if (offset > at) text += "  " + pad(offset - at) + "\n";
@@ -83,7 +83,7 @@ void Structures::define(const type::Type& structure, std::string& out) {
   }
   if (overlap) text += "  };\n";
   if (!overlap && structure.has_size && structure.size > at) text += "  " + pad(structure.size - at) + "\n";
-  out += text + "} __attribute__((packed));\n\n";
+  out += text + "};\n\n";
 }
 
 std::string Structures::definitions() {
