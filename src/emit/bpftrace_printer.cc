@@ -138,8 +138,9 @@ Text BpftracePrinter::recipe_value(const probe::Recipe& recipe, const type::Type
   }
   if (recipe.kind == probe::Recipe::address) return {deref(t, *value), prefix};
   if (t.is_integer() && t.size == 8) return *value;
-  const std::string operand = value->precedence < prefix ? "(" + value->text + ")" : value->text;
-  return {"(" + type_text(t) + ")" + operand, prefix};
+  const std::string cast = "(" + type_text(t) + ")";
+  if (value->text.starts_with(cast)) return *value;
+  return {cast + (value->precedence < prefix ? "(" + value->text + ")" : value->text), prefix};
 }
 
 // args.NAME of the kernel's probes.
@@ -241,6 +242,11 @@ std::string BpftracePrinter::format_arguments(const Call& e) {
   }
   if (bytes > 384)
     refuse(e.where, "printf() of so many texts", "its programs have 512 bytes of stack, and a text takes 64 of them", "print in several calls of printf()");
+  // Without conversions, the text is printed as it is there: also `%%`.
+  if (arguments.empty() && out.find("%%") != out.npos) {
+    base::replace_all(out, "%%", "%");
+    return "\"%s\", " + quoted_text(out);
+  }
   return quoted_text(out) + arguments;
 }
 
