@@ -215,6 +215,7 @@ std::vector<File> D::run() {
     out.line("BEGIN\n{");
     out.line("  started = timestamp;\n}");
   }
+  out.blank();
   return {{.name = job_.name + ".d", .text = out.take() + out_.take(), .is_executable = true}};
 }
 

@@ -88,6 +88,28 @@ def read_exceptions(target):
     return {name: reason.strip() for name, reason in rows}
 
 
+def kernel_folder(folder):
+    """What stap wants to see of a kernel's build before it parses; it is empty."""
+    kernel = os.path.join(folder, "kernel")
+    for name in ("include/config", "include/generated"):
+        os.makedirs(os.path.join(kernel, name), exist_ok=True)
+    for name, text in ((".config", ""), ("Module.symvers", ""), ("include/config/kernel.release", os.uname().release + "\n")):
+        open(os.path.join(kernel, name), "w").write(text)
+    return kernel
+
+
+def check_stap_functions(acu, folder):
+    """Names of functions and types of their arguments, of a script that needs nothing of a kernel."""
+    if not shutil.which("stap"):
+        raise Skipped("SystemTap is not installed")
+    written = emit(acu, "stap", os.path.join(HERE, "functions.bt"), folder)
+    need(written.returncode == 0, written.stderr)
+    path = os.path.join(folder, "functions.stp")
+    open(path, "w").write(written.stdout)
+    analysed = call(["stap", "-r", kernel_folder(folder), "-p2", path], folder)
+    need(analysed.returncode == 0, f"{analysed.stderr[-2000:]}\n{written.stdout}")
+
+
 def parse(target, path, folder):
     if target == "bpftrace":
         if not os.path.exists(BPFTRACE):
@@ -96,7 +118,7 @@ def parse(target, path, folder):
     if target == "stap":
         if not shutil.which("stap"):
             raise Skipped("SystemTap is not installed")
-        return call(["stap", "-p1", path], folder)
+        return call(["stap", "-r", kernel_folder(folder), "-p1", path], folder)
     return None
 
 
@@ -138,6 +160,7 @@ def main():
             exceptions = read_exceptions(target)
             step = 1 if is_all else IN_STEPS_OF
             tests += [(f"{target} {n}", functools.partial(check_tool, target=target, name=n, folder=folder, exceptions=exceptions)) for n in tools[::step]]
+        tests.append(("stap functions", functools.partial(check_stap_functions, folder=folder)))
         tests.append(("support", check_support))
         return run_tests([t for t in tests if wanted in t[0]], acu)
 
