@@ -3,6 +3,7 @@
 
 - Each program of programs/ runs as it is in acu, and as emitted for bpftrace's version here in bpftrace, on the same load (load.c):
   what they print is the same, counts and texts.
+- Tools are written for the latest bpftrace: acu reads the result and would write the same again.
 - Tools are written for bpftrace 0.17: bpftrace compiles each (`-d`), or bpftrace.txt says what it can't carry over. By default one in three
   of them, with --all each.
 - Tools are written for SystemTap and parsed by it (`stap -p1`), where the package is installed, and for D, by the same rules: stap.txt, d.txt.
@@ -70,6 +71,11 @@ def compare(acu, program, folder):
     load = [] if "exit();\n}" in open(program).read() else ["-c", "./emit_load"]
     own = call([acu, "run", "--no-warnings", program] + load, folder)
     need(own.returncode == 0, f"acu: {own.stderr}")
+    newest = os.path.join(folder, "newest_" + os.path.basename(program))
+    written = call([acu, "emit", "--to", "bpftrace", "--no-warnings", "-o", newest, program], folder)
+    need(written.returncode == 0, f"emit: {written.stderr}")
+    again = call([acu, "run", "--no-warnings", newest] + load, folder)
+    need(lines_of(again.stdout) == lines_of(own.stdout), f"acu:\n{own.stdout}\nas emitted for the latest bpftrace:\n{again.stdout}{again.stderr}\n{open(newest).read()}")
     written = emit(acu, "bpftrace", program, folder)
     need(written.returncode == 0, f"emit: {written.stderr}")
     path = os.path.join(folder, "emitted_" + os.path.basename(program))
@@ -140,6 +146,22 @@ def check_tool(acu, target, name, folder, exceptions):
         need(parsed.returncode == 0, f"{parsed.stderr[-2000:]}\n{written.stdout}")
 
 
+def check_newest(acu, name, folder):
+    """A tool for the latest bpftrace: acu reads it as well, since its language is the same, and would write the same again."""
+    path, again = os.path.join(folder, name + ".newest.bt"), os.path.join(folder, name + ".again.bt")
+    words = [acu, "emit", "--to", "bpftrace", "--no-warnings", "-o"]
+    written = call(words + [path, name], folder)
+    if written.returncode != 0:
+        raise Skipped("it is not carried over, or not compiled here")
+    once_more = call(words + [again, path], folder)
+    need(once_more.returncode == 0, f"{once_more.stderr}\n{open(path).read()}")
+
+    def code(file):
+        return [line for line in open(file) if line.strip() and not line.lstrip().startswith(("//", "#!"))]
+
+    need(code(path) == code(again), f"{open(path).read()}\nbecomes\n{open(again).read()}")
+
+
 def check_support(acu):
     said = call([acu, "emit", "--support"])
     document = open(os.path.join(ROOT, "docs", "emit_support.md")).read()
@@ -160,6 +182,7 @@ def main():
             exceptions = read_exceptions(target)
             step = 1 if is_all else IN_STEPS_OF
             tests += [(f"{target} {n}", functools.partial(check_tool, target=target, name=n, folder=folder, exceptions=exceptions)) for n in tools[::step]]
+        tests += [(f"newest {n}", functools.partial(check_newest, name=n, folder=folder)) for n in (tools if is_all else tools[::IN_STEPS_OF])]
         tests.append(("stap functions", functools.partial(check_stap_functions, folder=folder)))
         tests.append(("support", check_support))
         return run_tests([t for t in tests if wanted in t[0]], acu)
