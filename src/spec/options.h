@@ -986,7 +986,6 @@ inline constexpr Option emit_options[] = {
      .name = "core",
      .argument = "FILE",
      .doc = "For scripts with `oneshot`, `thread`, `frame` or `fault`: a core dump of the program, for the types of its variables."},
-    {.id = OptionId::unsafe, .name = "unsafe", .doc = "Allow calls that can change the system, such as system()."},
     no_warnings_option,
     include_dir_option,
     include_file_option,
