@@ -86,7 +86,8 @@ Text BpftracePrinter::cast(const Cast& e) {
   if (t.is(Kind::array)) return {"(" + type_text(*t.element) + "[" + std::to_string(t.count) + "])" + text(*e.operand, prefix), prefix};
   // Without booleans, the comparison is the number.
   if (t.is(Kind::boolean) && !at_least(24)) return {text(*e.operand, equality + 1) + " != 0", equality};
-  return {"(" + type_text(t) + ")" + text(*e.operand, prefix), prefix};
+  const std::string operand = text(*e.operand, prefix), to = "(" + type_text(t) + ")";
+  return {(operand.starts_with(to) ? "" : to) + operand, prefix}; // arguments may have this cast already
 }
 
 // ------------------------------------------------------------------------------- arguments and members
