@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "probe/probe.h"
 #include "spec/arch.h"
+#include "type/format_string.h"
 
 #include <algorithm>
 
@@ -34,7 +35,11 @@ std::string BpftracePrinter::map_with_key(const Map&, std::string_view name, con
   return key ? std::string(name) + "[" + key_of(*key) + "]" : std::string(name);
 }
 
-Text BpftracePrinter::map(const MapRef& e) { return {map_with_key(*e.map, map_name(*e.map), e.key)}; }
+Text BpftracePrinter::map(const MapRef& e) {
+  if (!at_least(21) && e.map->value && e.map->value->is_aggregation())
+    refuse(e.where, "the value of `@" + std::string(e.name) + "`", "version 0.21 is the first that reads aggregations", "count in a plain map: @x++");
+  return {map_with_key(*e.map, map_name(*e.map), e.key)};
+}
 
 Text BpftracePrinter::tuple(const Tuple& e) {
   if (!e.names.empty()) {
@@ -57,10 +62,10 @@ std::string BpftracePrinter::type_text(const type::Type& t) {
   case Kind::boolean: return at_least(24) ? "bool" : "uint8";
   case Kind::integer: return (t.is_signed || t.is_char ? "int" : "uint") + std::to_string(t.size * 8);
   case Kind::enumeration:
-    if (t.name.empty() || !job_.machine.kernel_type("enum", t.name)) return (t.is_signed ? "int" : "uint") + std::to_string(t.size * 8);
+    if (t.name.empty() || !at_least(22) || !job_.machine.kernel_type("enum", t.name)) return (t.is_signed ? "int" : "uint") + std::to_string(t.size * 8);
     return "enum " + std::string(t.name);
   case Kind::pointer: {
-    if (!t.element || t.element->is(Kind::none)) return "void *";
+    if (!t.element || t.element->is(Kind::none)) return at_least(22) ? "void *" : "int8 *";
     const type::Type& to = *t.element;
     if (to.is(Kind::array)) return to.element ? type_text(*to.element) + " *" : "void *";
     const std::string name = type_text(to);
@@ -81,7 +86,8 @@ Text BpftracePrinter::cast(const Cast& e) {
   if (t.is(Kind::array)) return {"(" + type_text(*t.element) + "[" + std::to_string(t.count) + "])" + text(*e.operand, prefix), prefix};
   // Without booleans, the comparison is the number.
   if (t.is(Kind::boolean) && !at_least(24)) return {text(*e.operand, equality + 1) + " != 0", equality};
-  return {"(" + type_text(t) + ")" + text(*e.operand, prefix), prefix};
+  const std::string operand = text(*e.operand, prefix), to = "(" + type_text(t) + ")";
+  return {(operand.starts_with(to) ? "" : to) + operand, prefix}; // arguments may have this cast already
 }
 
 // ------------------------------------------------------------------------------- arguments and members
@@ -133,8 +139,9 @@ Text BpftracePrinter::recipe_value(const probe::Recipe& recipe, const type::Type
   }
   if (recipe.kind == probe::Recipe::address) return {deref(t, *value), prefix};
   if (t.is_integer() && t.size == 8) return *value;
-  const std::string operand = value->precedence < prefix ? "(" + value->text + ")" : value->text;
-  return {"(" + type_text(t) + ")" + operand, prefix};
+  const std::string cast = "(" + type_text(t) + ")";
+  if (value->text.starts_with(cast)) return *value;
+  return {cast + (value->precedence < prefix ? "(" + value->text + ")" : value->text), prefix};
 }
 
 // args.NAME of the kernel's probes.
@@ -162,7 +169,8 @@ Text BpftracePrinter::field(const FieldRef& e) {
   if (of && of->name == "args") return argument(e);
   const type::Type* t = e.operand->type;
   if (t && t->is(Kind::pointer)) t = t->element;
-  if (t && t->is(Kind::structure)) structures_.use(*t, e.field);
+  const bool is_context = of && of->name == "ctx";
+  if (t && t->is(Kind::structure) && !is_context) structures_.use(*t, e.field);
   // A structure in the program's memory: its members are read one by one.
   if (const auto address = e.through_pointer ? std::nullopt : recipe_address(*e.operand)) {
     const std::string at = address->precedence < prefix ? "(" + address->text + ")" : address->text;
@@ -176,6 +184,14 @@ Text BpftracePrinter::index(const Index& e) {
   const bool is_text = e.operand->type && e.operand->type->is(Kind::string);
   if (is_text && !at_least(24))
     refuse(e.where, "a byte of a text", "version 0.24 is the first that has it", "read it through a pointer: *(uint8 *)(p + 1)");
+  // Only numbers that are known could be indexes.
+  const type::Type* of = e.operand->type;
+  if (!at_least(20) && of && of->is(Kind::pointer) && of->element && e.index->kind != ExprKind::integer) {
+    const type::Type& to = *of->element;
+    const std::string address = "((uint64)" + text(*e.operand, prefix) + " + " + text(*e.index, product) + " * " + std::to_string(to.size) + ")";
+    if (to.is(Kind::pointer)) return {"(" + type_text(to) + ")*(uint64 *)" + address, prefix};
+    return {"*(" + type_text(to) + " *)" + address, prefix};
+  }
   return CLike::index(e);
 }
 
@@ -200,11 +216,60 @@ Text BpftracePrinter::name(const Name& e) {
   return {std::string(e.name)};
 }
 
+// Older versions know fewer flags, and names of enumerators not at all.
+std::string BpftracePrinter::format_arguments(const Call& e) {
+  const String* format = if_a<String>(static_cast<const Expr*>(e.arguments[0]));
+  if (at_least(22) || !format) return list(e.arguments);
+  std::string problem, out, arguments;
+  size_t next = 1, bytes = 0;
+  for (const type::Conversion& c : type::parse_format(format->value, problem)) {
+    for (const char letter : c.text) out += letter == '%' ? std::string("%%") : std::string(1, letter);
+    if (!c.conversion) continue;
+    const Expr& value = *e.arguments[next++];
+    std::string flags = c.flags, length = c.length;
+    char conversion = c.conversion;
+    int width = c.width;
+    if (const size_t at = flags.find('#'); at != flags.npos) {
+      flags.erase(at, 1);
+      out += conversion == 'x' || conversion == 'X' ? "0x" : "0";
+      width = width > 2 ? width - 2 : width;
+    }
+    if (conversion == 's' && value.type && value.type->is_integer()) conversion = 'd';
+    out += "%" + flags + (width >= 0 ? std::to_string(width) : "") + (c.precision >= 0 ? "." + std::to_string(c.precision) : "") + length + conversion;
+    if (c.variant) out += c.variant;
+    const bool is_made = value.kind == ExprKind::ternary || value.kind == ExprKind::map || value.kind == ExprKind::call;
+    if (value.type && value.type->is(Kind::string) && is_made) bytes += 64;
+    arguments += ", " + text(value);
+  }
+  if (bytes > 384)
+    refuse(e.where, "printf() of so many texts", "its programs have 512 bytes of stack, and a text takes 64 of them", "print in several calls of printf()");
+  // Without conversions, the text is printed as it is there: also `%%`.
+  if (arguments.empty() && out.find("%%") != out.npos) {
+    base::replace_all(out, "%%", "%");
+    return "\"%s\", " + quoted_text(out);
+  }
+  return quoted_text(out) + arguments;
+}
+
+Text BpftracePrinter::ternary(const Ternary& e) {
+  if (at_least(24)) return CLike::ternary(e);
+  for (const Expr* arm : {static_cast<const Expr*>(e.then ? e.then : e.condition), static_cast<const Expr*>(e.otherwise)})
+    if (const Call* c = if_a<Call>(arm); c && (c->name == "strerror" || c->name == "strftime" || c->name == "ksym" || c->name == "usym"))
+      refuse(arm->where, base::quoted(c->name) + "() in a choice", "version 0.24 is the first that has it", "choose with if, and print in each branch");
+  // A pointer is no condition there.
+  if (!e.condition->type || !e.condition->type->is(Kind::pointer) || !e.then) return CLike::ternary(e);
+  return {"(uint64)" + text(*e.condition, prefix) + " ? " + text(*e.then, choice + 1) + " : " + text(*e.otherwise, choice + 1), choice};
+}
+
 static bool is_literal_value(const Expr& e) { return e.kind == ExprKind::integer || e.kind == ExprKind::string || e.kind == ExprKind::boolean; }
 
 std::string BpftracePrinter::plain_arguments(const Call& e) {
   std::string out;
-  for (const Expr* a : e.arguments) out += (out.empty() ? "" : ", ") + (a->kind == ExprKind::name && !builtin_of(*a) ? std::string(as<Name>(*a).name) : text(*a));
+  for (const Expr* a : e.arguments)
+    if (const MapRef* m = if_a<MapRef>(a); m && a == e.arguments[0] && e.name != "printf")
+      out += map_with_key(*m->map, map_name(*m->map), m->key); // the map itself: print(), clear()
+    else
+      out += (out.empty() ? "" : ", ") + (a->kind == ExprKind::name && !builtin_of(*a) ? std::string(as<Name>(*a).name) : text(*a));
   return out;
 }
 
@@ -217,7 +282,7 @@ Text BpftracePrinter::call(const Call& e) {
     const Expr* key = e.arguments.size() > 1 ? e.arguments[1] : m.key;
     return {"delete(" + map_with_key(*m.map, map_name(*m.map), key) + ")"};
   }
-  if ((name == "errorf" || name == "warnf") && !at_least(24)) return {"printf(" + list(e.arguments) + ")"};
+  if (name == "printf" || name == "errorf" || name == "warnf") return {std::string(name == "printf" || !at_least(24) ? "printf" : name) + "(" + format_arguments(e) + ")"};
   if (name == "exit" && !e.arguments.empty() && !at_least(21)) return {"exit()"};
   if (name == "hist" && e.arguments.size() > 1 && !at_least(20))
     refuse(e.where, "hist() with bits", "version 0.20 is the first that has it", "leave out the second argument");
@@ -243,6 +308,11 @@ Text BpftracePrinter::call(const Call& e) {
 }
 
 // -------------------------------------------------------------------------------------------- statements
+
+std::string BpftracePrinter::assigned(const Expr& target) {
+  const MapRef* m = if_a<MapRef>(&target);
+  return m ? map_with_key(*m->map, map_name(*m->map), m->key) : text(target);
+}
 
 void BpftracePrinter::let(const Let& s) {
   if (!s.variable) return;

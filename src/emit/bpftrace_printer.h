@@ -31,6 +31,8 @@ protected:
   Text index(const lang::Index& e) override;
   Text boolean(const lang::Boolean& e) override { return {job_.version >= 24 ? (e.value ? "true" : "false") : e.value ? "1" : "0"}; }
   Text tuple(const lang::Tuple& e) override;
+  Text ternary(const lang::Ternary& e) override;
+  std::string assigned(const lang::Expr& target) override;
   void statement(const lang::Stmt& s) override;
   void let(const lang::Let& s) override;
   void assign(const lang::Assign& s) override;
@@ -49,6 +51,7 @@ private:
   std::string map_with_key(const lang::Map& m, std::string_view name, const lang::Expr* key);
   std::string key_of(const lang::Expr& key);
   std::string plain_arguments(const lang::Call& e);
+  std::string format_arguments(const lang::Call& e);
   const probe::Event* event() const { return probe_ && !probe_->events.empty() ? probe_->events.front() : nullptr; }
 
   Names& maps_;

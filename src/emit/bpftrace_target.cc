@@ -35,6 +35,7 @@ private:
   };
   Body body(const Probe& p);
   void probe(const ProbeGroup& group);
+  bool merge(const Probe& p);
   void write(const Probe& first, const std::vector<std::string>& places, const Body& body, std::string_view more);
   std::string place(const ProbeSpec& spec, const probe::Event& e);
   std::string place(const probe::Event& e, const ProbeSpec* spec);
@@ -44,7 +45,7 @@ private:
   void head(Writer& out);
   void config(Writer& out);
   void map_declarations(Writer& out);
-  void clear_own(Writer& out);
+  void write_end();
   bool at_least(int version) const { return job_.version >= version; }
 
   const Job& job_;
@@ -52,6 +53,7 @@ private:
   Structures structures_;
   KnownKeys keys_;
   Writer out_;
+  std::string begin_, end_; // lines of BEGIN and END
 };
 
 // --------------------------------------------------------------------------------------------- places
@@ -106,10 +108,16 @@ std::string Bpftrace::place(const probe::Event& e, const ProbeSpec* spec) {
   return out + ":" + binary + ":" + base::print("0x%llx", static_cast<unsigned long long>(e.address));
 }
 
+const ProbeSpec* spec_of(const Probe& p, const probe::Event& e) {
+  for (const ProbeSpec& s : p.specs)
+    if (p.specs.size() == 1 || (s.parts.size() > 1 && is_event_of(s, e))) return &s;
+  return nullptr;
+}
+
 std::vector<std::string> Bpftrace::places(const Probe& p) {
   std::vector<std::string> out;
   for (const probe::Event* e : p.events) {
-    std::string text = e->kind == probe::Kind::interval || e->kind == probe::Kind::profile ? interval(*e) : place(*e, p.specs.size() == 1 ? &p.specs[0] : nullptr);
+    std::string text = e->kind == probe::Kind::interval || e->kind == probe::Kind::profile ? interval(*e) : place(*e, spec_of(p, *e));
     if (std::ranges::find(out, text) == out.end()) out.push_back(std::move(text));
   }
   return out;
@@ -158,8 +166,27 @@ void Bpftrace::write(const Probe& first, const std::vector<std::string>& places,
   out_.line("}");
 }
 
+// Older versions take one BEGIN and one END.
+bool Bpftrace::merge(const Probe& p) {
+  const probe::Kind kind = p.events[0]->kind;
+  if (at_least(24) || (kind != probe::Kind::begin && kind != probe::Kind::end)) return false;
+  const Body b = body(p);
+  std::string& to = kind == probe::Kind::begin ? begin_ : end_;
+  to += "  // " + out_.place_of(p.where) + "\n";
+  if (b.predicate.empty()) {
+    to += b.text;
+  } else {
+    to += "  if (" + b.predicate + ") {\n";
+    for (std::string_view line : base::split(b.text, '\n'))
+      if (!line.empty()) to += "  " + std::string(line) + "\n";
+    to += "  }\n";
+  }
+  return true;
+}
+
 void Bpftrace::probe(const ProbeGroup& group) {
   const Probe& first = *group.copies[0];
+  if (merge(first)) return;
   const std::string_view more = first.is_own ? "values at the entry, for the return" : "";
   const Body text = body(first);
   const bool are_alike = std::ranges::all_of(group.copies, [&](const Probe* p) { return p == &first || body(*p) == text; });
@@ -191,6 +218,9 @@ std::string environment(const Job& job) {
   for (const spec::ConfigKey& key : spec::config_keys)
     for (const auto& [name, variable] : names)
       if (key.name == name && job.program.config.text(name) != key.value) out += std::string(variable) + "=" + job.program.config.text(name) + " ";
+  size_t programs = 0;
+  for (const auto& p : job.program.probes) programs += p->events.size();
+  if (programs > 512) out += "BPFTRACE_MAX_BPF_PROGS=" + std::to_string(programs + 64) + " BPFTRACE_MAX_PROBES=" + std::to_string(programs + 64) + " ";
   // Texts are on the program's stack there: 200 is the most that fits. Without a line they have 64 bytes.
   if (const uint64_t bytes = job.program.config.number("max_strlen"); std::to_string(bytes) != key_of("max_strlen").value)
     out += "BPFTRACE_STRLEN=" + std::to_string(std::min<uint64_t>(bytes, 200)) + " ";
@@ -214,17 +244,16 @@ void Bpftrace::map_declarations(Writer& out) {
 }
 
 // Maps that the script does not have are not printed.
-void Bpftrace::clear_own(Writer& out) {
+void Bpftrace::write_end() {
   std::vector<std::string> lines;
   for (const Map* m : job_.program.maps)
     if (m->is_own) lines.push_back("clear(@" + maps_.of(*m) + ");");
   for (const Map* m : keys_.maps()) lines.push_back("clear(@" + maps_.of(&m->key_where, std::string(m->name) + "_known") + ");");
-  if (lines.empty()) return;
-  out.blank();
-  out.comment("Maps that the script does not have are not printed.");
-  out.open(at_least(24) ? "end {" : "END {");
-  for (const std::string& l : lines) out.line(l);
-  out.close("}");
+  if (!lines.empty()) end_ += "  // Maps that the script does not have are not printed.\n";
+  for (const std::string& l : lines) end_ += "  " + l + "\n";
+  if (end_.empty()) return;
+  out_.blank();
+  out_.line((at_least(24) ? "end {\n" : "END {\n") + end_ + "}");
 }
 
 std::vector<File> Bpftrace::run() {
@@ -235,7 +264,7 @@ std::vector<File> Bpftrace::run() {
   head(out);
   const std::vector<ProbeGroup> groups = group_probes(job_.program);
   for (const ProbeGroup& g : groups) probe(g);
-  clear_own(out_);
+  write_end();
   out.blank();
   config(out);
   if (const std::string definitions = structures_.definitions(); !definitions.empty()) {
@@ -246,8 +275,9 @@ std::vector<File> Bpftrace::run() {
   map_declarations(out);
   std::string text = out.take();
   if (!text.ends_with("\n\n")) text += '\n';
-  std::string probes = out_.take();
-  return {{.name = job_.name + ".bt", .text = text + probes.substr(std::min(probes.find_first_not_of('\n'), probes.size())), .is_executable = true}};
+  std::string probes = (begin_.empty() ? std::string() : "BEGIN {\n" + begin_ + "}\n\n") + out_.take();
+  if (begin_.empty()) probes.erase(0, std::min(probes.find_first_not_of('\n'), probes.size()));
+  return {{.name = job_.name + ".bt", .text = text + probes, .is_executable = true}};
 }
 
 std::vector<File> emit_bpftrace(const Job& job) { return Bpftrace(job).run(); }

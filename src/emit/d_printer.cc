@@ -172,7 +172,10 @@ Text DPrinter::unary(const Unary& e) {
   return {"*(" + type_text(*e.type) + " *)copyin((uintptr_t)" + text(c ? *c->operand : *e.operand, prefix) + ", " + std::to_string(e.type->size) + ")", prefix};
 }
 
-Text DPrinter::cast(const Cast& e) { return {"(" + type_text(*e.type) + ")" + text(*e.operand, prefix), prefix}; }
+Text DPrinter::cast(const Cast& e) {
+  const std::string operand = text(*e.operand, prefix), to = "(" + type_text(*e.type) + ")";
+  return {(operand.starts_with(to) ? "" : to) + operand, prefix}; // arguments may have this cast already
+}
 
 Text DPrinter::tuple(const Tuple& e) {
   refuse(e.where, "a tuple", "it has tuples as keys only", "use a variable for each element");

@@ -208,15 +208,14 @@ std::vector<File> D::run() {
   if (const std::string definitions = structures_.definitions(); !definitions.empty()) {
     out.blank();
     out.comment("Members that are used of structures that are not the kernel's.");
-    std::string text = definitions.substr(0, definitions.size() - 2);
-    base::replace_all(text, " __attribute__((packed))", "");
-    out.line(text);
+    out.line(definitions.substr(0, definitions.size() - 2));
   }
   if (uses_elapsed_) {
     out.blank();
     out.line("BEGIN\n{");
     out.line("  started = timestamp;\n}");
   }
+  out.blank();
   return {{.name = job_.name + ".d", .text = out.take() + out_.take(), .is_executable = true}};
 }
 

@@ -328,6 +328,7 @@ void Flattening::predicate(Probe& p) {
 } // namespace
 
 void simplify(Program& program, base::Diagnostics& diagnostics) {
+  split_by_name(program);
   Folding folding(program);
   for (auto& p : program.probes) {
     folding.run(p->predicate);

@@ -17,6 +17,9 @@ namespace emit {
 // Mistakes: a block as a value where no statement can stand before it (the condition of a loop).
 void simplify(lang::Program& program, base::Diagnostics& diagnostics);
 
+// Blocks that compare `probe` or `func` with texts become one for each event, where the comparison is known.
+void split_by_name(lang::Program& program);
+
 // Takes out maps that are only written, and cleared at the end so that they are not printed: what is left of a counter whose
 // uses depended on a parameter. Then probes that do nothing.
 void remove_idle_maps(lang::Program& program);

@@ -278,7 +278,7 @@ Text StapPrinter::call(const Call& e) {
   if (name == "str_concat") return {text(*e.arguments[0], sum) + " . " + text(*e.arguments[1], sum), sum};
   if (name == "strlen") return {"strlen(" + arg(0) + ")"};
   if (name == "strerror") return {"errno_str(" + arg(0) + ")"};
-  if (name == "signal_name") return {"_signal_name(" + arg(0) + ")"};
+  if (name == "signal_name") return {"signal_str(" + arg(0) + ")"};
   if (name == "syscall_name") return {"syscall_name(" + arg(0) + ")"};
   if (name == "ksym") return {"symname(" + arg(0) + ")"};
   if (name == "usym") return {"usymname(" + arg(0) + ")"};

@@ -27,7 +27,15 @@ std::string StapPrinter::printf_arguments(const Call& e) {
   for (const type::Conversion& c : type::parse_format(as<String>(*e.arguments[0]).value, problem)) {
     for (const char letter : c.text) format += letter == '%' ? std::string("%%") : std::string(1, letter);
     if (!c.conversion) continue;
-    format += "%" + c.flags + (c.width >= 0 ? std::to_string(c.width) : "") + (c.precision >= 0 ? "." + std::to_string(c.precision) : "");
+    // `#` can't be combined with others there.
+    std::string flags = c.flags;
+    int width = c.width;
+    if (const size_t at = flags.find('#'); at != flags.npos && (c.conversion == 'x' || c.conversion == 'X')) {
+      flags.erase(at, 1);
+      format += "0x";
+      width = width > 2 ? width - 2 : width;
+    }
+    format += "%" + flags + (width >= 0 ? std::to_string(width) : "") + (c.precision >= 0 ? "." + std::to_string(c.precision) : "");
     const Expr& value = *e.arguments[next++];
     const bool is_number = c.conversion != 's';
     format += c.conversion == 'i' || c.conversion == 'u' ? 'd' : c.conversion;

@@ -255,6 +255,7 @@ std::vector<File> Stap::run() {
     out.blank();
     out.line("probe begin(-1) { started = ktime_get_ns(); }");
   }
+  out.blank();
   return {{.name = job_.name + ".stp", .text = out.take() + out_.take(), .is_executable = true}};
 }
 

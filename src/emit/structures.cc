@@ -12,20 +12,27 @@ bool Structures::is_kernels(const type::Type& structure) {
   return task && structure.provider == task->provider;
 }
 
-std::string Structures::name(const type::Type& structure) {
+const type::Type* Structures::same(const type::Type& structure) {
+  if (!structure.provider) return &structure;
+  return known_.try_emplace({structure.provider, structure.provider_id}, &structure).first->second;
+}
+
+std::string Structures::name(const type::Type& any) {
+  const type::Type& structure = *same(any);
   const std::string keyword = structure.is_union ? "union " : "struct ";
   if (is_kernels(structure)) return keyword + std::string(structure.name);
   used_[&structure];
   std::string wish = structure.name.empty() ? "anonymous" : identifier(structure.name);
   // One of the kernel's with this name would be taken in its place.
-  if (const type::Type* other = machine_.kernel_type(structure.is_union ? "union" : "struct", structure.name); other && other != &structure) wish += "_user";
+  if (const type::Type* other = machine_.kernel_type(structure.is_union ? "union" : "struct", structure.name); other && is_kernels(*other)) wish += "_user";
   return "struct " + names_.of(&structure, wish);
 }
 
-void Structures::use(const type::Type& structure, const type::Field& field) {
+void Structures::use(const type::Type& any, const type::Field& field) {
+  const type::Type& structure = *same(any);
   if (is_kernels(structure) || !field.type) return;
   used_[&structure].fields[{field.offset, std::string(field.name)}] = field.type;
-  if (field.type->is(Kind::structure) && !is_kernels(*field.type)) used_[field.type];
+  if (field.type->is(Kind::structure) && !is_kernels(*field.type)) used_[same(*field.type)];
 }
 
 std::string Structures::c_type(const type::Type& t) {
@@ -53,7 +60,8 @@ std::string Structures::member(const type::Type& t, std::string_view name) {
   return type + (type.ends_with('*') ? "" : " ") + std::string(name);
 }
 
-void Structures::define(const type::Type& structure, std::string& out) {
+void Structures::define(const type::Type& any, std::string& out) {
+  const type::Type& structure = *same(any);
   Used& used = used_[&structure];
   if (used.is_written) return;
   used.is_written = true;
@@ -74,7 +82,7 @@ void Structures::define(const type::Type& structure, std::string& out) {
   for (const auto& [place, t] : used.fields) {
     const auto& [offset, field] = place;
     if (overlap) {
-      text += "    struct { " + (offset ? pad(offset) + " " : "") + member(*t, field) + "; } __attribute__((packed));\n";
+      text += "    struct { " + (offset ? pad(offset) + " " : "") + member(*t, field) + "; };\n";
       continue;
     }
     if (offset > at) text += "  " + pad(offset - at) + "\n";
@@ -83,7 +91,7 @@ void Structures::define(const type::Type& structure, std::string& out) {
   }
   if (overlap) text += "  };\n";
   if (!overlap && structure.has_size && structure.size > at) text += "  " + pad(structure.size - at) + "\n";
-  out += text + "} __attribute__((packed));\n\n";
+  out += text + "};\n\n";
 }
 
 std::string Structures::definitions() {

@@ -41,6 +41,10 @@ private:
 
   probe::Machine& machine_;
   Names& names_;
+  // One structure has several types: of values that were read from user memory, and of others.
+  const type::Type* same(const type::Type& structure);
+
+  std::map<std::pair<const type::Provider*, uint32_t>, const type::Type*> known_;
   std::map<const type::Type*, Used> used_;
 };
 

@@ -81,7 +81,17 @@ private:
     }
   }
 
+  // Tuples that are written as keys are no values of their own.
+  void look_for_keys(const Expr& e) {
+    if (const MapRef* m = if_a<MapRef>(&e)) keys_.insert(m->key);
+    const Call* c = if_a<Call>(&e);
+    if (c && c->arguments.size() > 1 && c->builtin && c->builtin->params[1].takes == spec::Takes::key) keys_.insert(c->arguments[1]);
+  }
+
   void judge(const Expr* predicate, const Block* body) {
+    const auto keys = [this](const Expr& e) { look_for_keys(e); };
+    walk(predicate, keys);
+    walk(body, keys);
     const auto look = [this](const Expr& e) { expression(e); };
     walk(predicate, look);
     walk(body, look);
@@ -97,7 +107,7 @@ private:
   void expression(const Expr& e) {
     if (const spec::Builtin* b = builtin_of(e))
       judge(support_of_builtin(target_, b->name), e.where, base::quoted(b->name) + (e.kind == ExprKind::call ? "()" : ""));
-    if (const auto c = construct_of(e)) judge(support_of(target_, *c), e.where, std::string(name_of(*c)));
+    if (const auto c = construct_of(e); c && !(c == Construct::tuple && keys_.contains(&e))) judge(support_of(target_, *c), e.where, std::string(name_of(*c)));
   }
 
   void increment(const Expr& e) {
@@ -109,6 +119,7 @@ private:
   const Job& job_;
   const Target& target_;
   std::set<std::pair<uint32_t, std::string>> told_;
+  std::set<const Expr*> keys_;
   std::set<const Unary*> statements_; // ++ and -- whose value is not used
 };
 

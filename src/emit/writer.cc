@@ -6,7 +6,7 @@
 
 namespace emit {
 
-static constexpr size_t widest_comment = 100;
+static constexpr size_t widest_comment = 120;
 
 void Writer::line(std::string_view text) {
   for (std::string_view part : base::split(text, '\n')) {

@@ -17,7 +17,7 @@ public:
 
   void line(std::string_view text);  // with the current indentation; text with newlines becomes several lines
   void blank();                      // one empty line, never two, never the first
-  void comment(std::string_view text); // wrapped to 100 columns
+  void comment(std::string_view text); // wrapped to 120 columns
   void open(std::string_view text);  // a line, and one level deeper
   void close(std::string_view text); // one level back, and a line
   void middle(std::string_view text) { close_level(), open(text); } // "} else {"

@@ -81,7 +81,8 @@ TEST(EmitBpftrace, ParenthesesAreThoseThatAreNeeded) {
 }
 
 TEST(EmitBpftrace, TextsKeepTheirBytes) {
-  EXPECT_EQ(old_text("begin { printf(\"a\\\"b\\\\ 100%% \\x01\\n\"); }"), "BEGIN {\n  printf(\"a\\\"b\\\\ 100%% \\001\\n\");\n}\n");
+  EXPECT_EQ(old_text("begin { printf(\"a\\\"b\\\\ 100%% \\x01\\n\"); }"), "BEGIN {\n  printf(\"%s\", \"a\\\"b\\\\ 100% \\001\\n\");\n}\n");
+  EXPECT_EQ(new_text("begin { printf(\"100%%\\n\"); }"), "begin {\n  printf(\"100%%\\n\");\n}\n");
 }
 
 TEST(EmitBpftrace, BytesThatAreNoTextAreRefused) {
