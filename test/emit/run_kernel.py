@@ -12,7 +12,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import SLOWNESS, Skipped, need, run_suite
+from tally import SLOWNESS, Skipped, need, require, run_suite
 
 TMP = tempfile.mkdtemp(prefix="acu-emit-")
 LIMIT = 120 * SLOWNESS
@@ -135,6 +135,8 @@ def case(framework, name, script):
     def test(acu):
         if "kprobe:" in script and not os.path.exists("/sys/bus/event_source/devices/kprobe"):
             raise Skipped("this kernel is built without kprobes")
+        if "fentry:" in script:
+            require(acu, "trampoline")
         if framework == "bcc" and "curtask" in script and kernel_headers():
             raise Skipped("BCC reads members where the headers have them, and those here are of another kernel")
         text = text_of(script)
