@@ -8,11 +8,11 @@ packages=(cmake ninja-build g++ clang linux-libc-dev ccache libgtest-dev libdefl
 case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;
-test) packages+=(gdb golang-go nodejs openjdk-17-jdk-headless python3 bpftool bpftrace linux-perf dwz strace uftrace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev
+test) packages+=(gdb golang-go nodejs openjdk-17-jdk-headless python3 bpftool bpftrace linux-perf dwz strace uftrace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev systemtap
   binutils lld mold rustc libc++-dev libc++abi-dev
   sqlite3 lsof iproute2 procps qemu-system-x86 debootstrap busybox-static e2fsprogs chromium tmux groff-base python3.11 python3.11-dbg python3-greenlet php8.2-cli php8.2-fpm
   php8.2-sqlite3 perl redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo libnginx-mod-http-lua luajit2 lua5.1 lua5.2 lua5.3 lua5.4 mariadb-server
-  memcached gnutls-bin babeltrace2 protobuf-compiler python3-protobuf) ;;
+  memcached gnutls-bin babeltrace2 protobuf-compiler python3-protobuf lldb python3-six libbpf-dev libelf-dev python3-bpfcc) ;;
 fuzz) ;;
 package) packages+=(lintian debootstrap xz-utils busybox-static) ;;
 bench) packages+=(python3 nginx-light redis-server redis-tools postgresql-15 openjdk-17-jdk-headless wrk strace bpftool bpftrace libbpf-tools libbpf-dev libelf-dev elfutils linux-perf trace-cmd llvm-14 libllvm14 libc6-dbg gdb lldb python3-six chromium) ;;

@@ -161,6 +161,10 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::destructive:
   case OptionId::compile_only:
   case OptionId::ignored:
+  case OptionId::to:
+  case OptionId::target_version:
+  case OptionId::support:
+  case OptionId::core:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

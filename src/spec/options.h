@@ -127,6 +127,10 @@ enum class OptionId : uint8_t {
   destructive,
   compile_only,
   ignored,
+  to,
+  target_version,
+  support,
+  core,
   help,
   version,
 };
@@ -1032,6 +1036,36 @@ inline constexpr Option snap_options[] = {
     help_option,
 };
 
+inline constexpr Option emit_options[] = {
+    {.id = OptionId::to,
+     .letter = 't',
+     .name = "to",
+     .argument = "FRAMEWORK",
+     .doc = "The framework to write the script for: `acu emit --support` lists them with what each supports."},
+    {.id = OptionId::target_version,
+     .name = "target-version",
+     .argument = "VERSION",
+     .doc = "Write for this version of the framework or a later one: for bpftrace 0.16 to 0.26 (default: the latest). What the version lacks is "
+            "rewritten where possible."},
+    {.id = OptionId::output,
+     .letter = 'o',
+     .name = "output",
+     .argument = "FILE",
+     .doc = "Write to FILE instead of standard output; for frameworks that need several files, the folder for them."},
+    {.id = OptionId::support, .name = "support", .doc = "Print which constructs, probes and builtins each framework supports, as Markdown."},
+    {.id = OptionId::execute, .letter = 'e', .name = "execute", .argument = "SCRIPT", .doc = "Use SCRIPT instead of a file."},
+    {.id = OptionId::pid, .letter = 'p', .name = "pid", .argument = "PID", .doc = "Look for programs and libraries of user probes in this process."},
+    {.id = OptionId::core,
+     .name = "core",
+     .argument = "FILE",
+     .doc = "For scripts with `oneshot`, `thread`, `frame` or `fault`: a core dump of the program, for the types of its variables."},
+    no_warnings_option,
+    include_dir_option,
+    include_file_option,
+    parameter_option,
+    help_option,
+};
+
 inline constexpr Option sql_options[] = {
     {.id = OptionId::input,
      .letter = 'i',
@@ -1202,6 +1236,11 @@ inline constexpr Subcommand subcommands[] = {
      sql_options,
      "acu sql \"select pid, name, resident from processes order by resident desc limit 5\"\nacu sql --tables sockets\n"
      "acu sql -f csv \"select name, reads, writes from disks\""},
+    {"emit", "--to FRAMEWORK [options] FILE|TOOL|-e SCRIPT [ARG…] [-- --NAME=VALUE…]",
+     "Write a script as source for another framework: bpftrace (also older versions), SystemTap, DTrace and others. Parameters of the script become\n"
+     "constants. What the framework lacks is rewritten, or reported with its location and an alternative.",
+     emit_options,
+     "acu emit --to bpftrace --target-version 0.17 opensnoop\nacu emit --to stap -o runqlat.stp runqlat\nacu emit --support"},
     {"tools", "[NAME|GROUP]",
      "List the built-in tools, which `acu NAME` runs, or those of a GROUP; with a NAME, explain it like `acu NAME --help`. A link to\n"
      "acu with the name of a tool works, too.",

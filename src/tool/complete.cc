@@ -1,5 +1,6 @@
 // Completion of command lines. The shells ask `acu help complete -- WORD…` what the last word may become; the answer comes
 // from the same tables as the parser and the help, and from the machine: processes, users, events, functions.
+#include "emit/targets.h"
 #include "base/text.h"
 #include "session/listing.h"
 #include "spec/counters.h"
@@ -151,6 +152,9 @@ void add_tool_words(Answers& to) {
   for (std::string_view word : {"add", "remove", "new", "test"}) to.add(std::string(word));
   add_tools(to);
 }
+void add_frameworks(Answers& to) {
+  for (const emit::Target* t : emit::targets()) to.add(std::string(t->name));
+}
 void add_subcommands(Answers& to) {
   for (const spec::Subcommand& s : spec::subcommands) to.add(std::string(s.name));
 }
@@ -166,9 +170,9 @@ struct Named {
 };
 constexpr Named arguments[] = {{"PID", add_processes}, {"PIDS", add_processes},  {"TIDS", add_threads},
                                {"USER", add_users},    {"GROUP", add_groups},    {"CONTAINER", add_containers},
-                               {"CALLS", add_calls},   {"EVENTS", add_counters}, {"EVENT", add_events}};
+                               {"CALLS", add_calls},   {"EVENTS", add_counters}, {"EVENT", add_events}, {"FRAMEWORK", add_frameworks}};
 constexpr Named positions[] = {{"flame", add_kinds}, {"record", add_kinds}, {"top", add_kinds},
-                               {"list", add_events}, {"tools", add_tools},  {"tool", add_tool_words}, {"help", add_subcommands}};
+                               {"list", add_events}, {"tools", add_tools},  {"tool", add_tool_words}, {"emit", add_tools}, {"help", add_subcommands}};
 
 void add_argument(const spec::Option& option, Answers& to) {
   if (!option.allowed.empty()) {

@@ -37,6 +37,7 @@ int stat(Words words);
 int core(Words words);
 int snap(Words words);
 int sql(Words words);
+int emit(Words words);
 int tools(Words words);
 int own_tool(Words words);
 int mcp(Words words);
@@ -52,7 +53,7 @@ struct Command {
 constexpr Command commands[] = {
     {"run", run}, {"list", list}, {"bpftrace", bpftrace}, {"dscript", dscript}, {"sym", sym}, {"modules", modules}, {"flame", flame}, {"record", record}, {"flight", flight}, {"dump", dump},
     {"top", top},   {"report", report}, {"timeline", timeline}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"why", why}, {"graph", graph},
-    {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"tools", tools},     {"tool", own_tool}, {"mcp", mcp}, {"api", api}, {"learn", learn}, {"info", info},   {"help", help},
+    {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"emit", emit}, {"tools", tools}, {"tool", own_tool}, {"mcp", mcp}, {"api", api}, {"learn", learn}, {"info", info}, {"help", help},
 };
 // The same for a tool, whose script is the text of -e.
 int run(Words words, const session::ReadyTool& tool);

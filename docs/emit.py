@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Writes the outputs in docs/emit.md anew, and docs/emit_support.md: emit.py ACU
+
+A block of emit.md that opens with ```console holds `$ acu emit …` and what it prints; this replaces what follows the command.
+"""
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BLOCK = re.compile(r"^(```console\n)\$ (acu emit [^\n]*)\n(.*?)^```$", re.M | re.S)
+
+
+def main():
+    acu = os.path.abspath(sys.argv[1])
+    path = os.path.join(HERE, "emit.md")
+    environment = dict(os.environ, PATH=os.path.dirname(acu) + ":" + os.environ["PATH"])
+
+    def output(found):
+        done = subprocess.run(["sh", "-c", found.group(2)], cwd=os.path.join(HERE, "cookbook"), env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return f"{found.group(1)}$ {found.group(2)}\n{done.stdout.rstrip()}\n```"
+
+    text = open(path).read()
+    open(path, "w").write(BLOCK.sub(output, text))
+    table = subprocess.run([acu, "emit", "--support"], text=True, capture_output=True, check=True).stdout
+    head = "# What other frameworks support\n\nThis is what `acu emit --support` prints; [emit.md](emit.md) explains it. `0.24` is the first version that has it.\n"
+    open(os.path.join(HERE, "emit_support.md"), "w").write(head + table)
+
+
+main()
