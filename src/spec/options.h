@@ -267,6 +267,15 @@ inline constexpr Option run_options[] = {
      .name = "pid",
      .argument = "PID",
      .doc = "Trace only this process, and stop when it exits."},
+    {.id = OptionId::container,
+     .name = "container",
+     .argument = "CONTAINER",
+     .doc = "Trace only processes of this container, given by name, ID (3 digits or more), pod or pattern, also of those that start later; "
+            "files of user probes are those of the container."},
+    {.id = OptionId::cgroup,
+     .name = "cgroup",
+     .argument = "GROUP",
+     .doc = "Trace only processes of this control group and those below it, also of those that are made later."},
     {.id = OptionId::output,
      .letter = 'o',
      .name = "output",
@@ -390,6 +399,10 @@ inline constexpr Option list_options[] = {
      .name = "pid",
      .argument = "PID",
      .doc = "List user probes only in files that this process has mapped: `acu list -p PID 'uprobe:*'`."},
+    {.id = OptionId::container,
+     .name = "container",
+     .argument = "CONTAINER",
+     .doc = "List user probes in the files of this container: `acu list --container web 'uprobe:/usr/sbin/nginx:*'`."},
     {.id = OptionId::verbose,
      .letter = 'v',
      .name = "verbose",
@@ -479,12 +492,13 @@ inline constexpr Option target_user = {
 inline constexpr Option target_cgroup = {.id = OptionId::cgroup,
                                         .name = "cgroup",
                                         .argument = "GROUP",
-                                        .doc = "Trace only this control group and those below it."};
+                                        .doc = "Trace only this control group and those below it, also those that are made later."};
 inline constexpr Option target_container = {
     .id = OptionId::container,
     .name = "container",
     .argument = "CONTAINER",
-    .doc = "Trace only this container, given by name or ID prefix (docker, podman, containerd, Kubernetes, LXC, nspawn)."};
+    .doc = "Trace only this container, also its later instances: a name, ID (3 digits or more), pod, pattern, or systemd unit (docker, podman, "
+           "containerd, CRI-O, Kubernetes, LXC, nspawn)."};
 inline constexpr Option target_acu = {.id = OptionId::include_acu, .name = "include-acu", .doc = "When no process is named: include acu itself."};
 inline constexpr Option target_all = {.id = OptionId::all,
                                      .letter = 'a',
@@ -929,6 +943,7 @@ inline constexpr Option core_options[] = {
 
 inline constexpr Option snap_options[] = {
     {.id = OptionId::pid, .letter = 'p', .name = "pid", .argument = "PID", .doc = "The process to inspect."},
+    {.id = OptionId::container, .name = "container", .argument = "CONTAINER", .doc = "The main process of this container, in place of -p."},
     {.id = OptionId::max_pause,
      .name = "max-pause",
      .argument = "TIME",
