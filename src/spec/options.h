@@ -1102,7 +1102,7 @@ inline constexpr Subcommand subcommands[] = {
      "thread, frame(\"FUNCTION\") and fault. Or search the heap of glibc's malloc: blocks in use (heap), unreachable blocks (leaks),\n"
      "pointers to an address (refs), a text (find); `explain` shows what holds a block.",
      core_options, "acu core core.1234 -e 'thread { @[ustack] = count(); }'"},
-    {"snap", "-p PID [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | -p PID heap|leaks|refs ADDR|find TEXT [count|list|summarize|explain]",
+    {"snap", "-p PID|--container CONTAINER [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | -p PID heap|leaks|refs ADDR|find TEXT [count|list|summarize|explain]",
      "Inspect a live process: stacks, modules; or run a script on its memory, with the probes oneshot, thread and\n"
      "frame(\"FUNCTION\"). The process is stopped only while its memory is copied.",
      snap_options, "acu snap -p 1234 -e 'thread { @[ustack] = count(); }'"},

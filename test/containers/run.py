@@ -351,6 +351,30 @@ def mistakes(program):
             need(wanted in done.stderr, f"{words}\n{done.stderr}")
 
 
+def podman(program):
+    """A container of Podman, from a folder instead of an image."""
+    if not shutil.which("podman"):
+        raise Skipped("podman is not installed")
+    name, image = f"acu-test-{os.getpid()}", build()
+    process = subprocess.Popen(["podman", "--cgroup-manager=cgroupfs", "run", "-i", "--rm", "--name", name, "--network", "none", "--rootfs", image, "/app/worker"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        if not process.stdout.readline():
+            raise Skipped("podman cannot start a container here: " + process.stderr.read().strip()[-200:])
+        out = script(program, CALLS + ' /comm == "worker"/ { @[container, nspid] = count(); }')
+        if value_of(out, "host, 1"):
+            raise Skipped("podman makes no control groups of version 2 here")
+        need(value_of(out, f"{name}, 1") > 5, out)
+        out = script(program, f"uprobe:container={name}:/app/worker:work {{ @[container] = count(); }}", "--container", name)
+        need(value_of(out, name) > 5, out)
+    finally:
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+        process.wait(30 * SLOWNESS)
+        process.stdout.close()
+        process.stderr.close()
+
+
 # -------------------------------------------------------------------------------------------------------- inside
 
 
@@ -464,7 +488,7 @@ def without_tracefs(program):
 
 def main():
     tests = [ids_outside, one_liners_outside, filters, tables, later_ones, names_after_the_end, probes_of_an_image, probes_of_another_file,
-             stacks_of_containers, mistakes, one_liners_inside, commands_inside, without_privileges, without_tracefs]
+             stacks_of_containers, podman, mistakes, one_liners_inside, commands_inside, without_privileges, without_tracefs]
     return run_suite(tests, TMP)
 
 
