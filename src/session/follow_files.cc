@@ -98,16 +98,26 @@ bool FollowFiles::is_in_container(const probe::Event& event) const {
   return !event.binary.empty() && (!options_.container.empty() || event.name.find(symbol::container_sign) != std::string::npos);
 }
 
+std::vector<std::string> FollowFiles::containers() const {
+  std::set<std::string> out;
+  for (const probe::Event& e : compiled_.program.events) {
+    if (!is_in_container(e)) continue;
+    const size_t at = e.name.find(symbol::container_sign);
+    const size_t begin = at + symbol::container_sign.size();
+    out.insert(at == std::string::npos ? options_.container : e.name.substr(begin, e.name.find(':', begin) - begin));
+  }
+  return {out.begin(), out.end()};
+}
+
 void FollowFiles::follow_containers() {
-  const std::vector<probe::Event>& events = compiled_.program.events;
-  if (std::ranges::none_of(events, [&](const probe::Event& e) { return is_in_container(e); })) return;
   base::Source source(source_.name(), std::string(source_.text()));
   base::Diagnostics mistakes;
   const Compiled fresh = compile(source, options_, mistakes);
   if (!fresh.ok) return; // the program in a container has not started yet, or the container has gone
   std::set<std::string> files;
   for (const probe::Event& e : fresh.program.events)
-    if (is_in_container(e) && !files.contains(e.binary))
+    // A process that has just started has the files of the host.
+    if (is_in_container(e) && e.binary.starts_with("/proc/") && !files.contains(e.binary))
       if (const auto file = symbol::real_file(e.binary); file && probed_.insert(*file).second) files.insert(e.binary);
   if (files.empty()) return;
   const base::Result<size_t> attached = attach(fresh, [&](const std::string& binary) { return files.contains(binary); });

@@ -28,6 +28,8 @@ public:
   // Containers came: those of a name that probes have a file in, or of the one whose files are meant. Their files are probed, unless
   // they are of the same image, whose files are probed already.
   void follow_containers();
+  // Names of containers, as probes and options have them, in whose files there are probes.
+  std::vector<std::string> containers() const;
   // How often it happened, for the end: lines, or nothing.
   std::string describe() const;
 

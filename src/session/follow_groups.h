@@ -31,6 +31,7 @@ private:
   base::Status take(const std::vector<watch::GroupTree::Group>& groups);
   base::Status take(const watch::GroupTree::Group& group);
   bool is_in(const spec::GroupSet& set, const watch::GroupTree::Group& group);
+  bool has_probes(const watch::GroupTree::Group& group);
   base::Result<bool> look();
 
   ir::Engine& engine_;
@@ -40,8 +41,9 @@ private:
   symbol::Containers containers_;
   std::optional<watch::GroupTree> tree_;
   std::vector<Waiting> waiting_;
-  uint64_t next_try_ = 0; // of those that wait
+  uint64_t next_try_ = 0;     // of those that wait
   FollowFiles* files_ = nullptr;
+  uint64_t files_until_ = 0;  // how long files are looked for in containers that came
   Regular regular_;
 };
 
