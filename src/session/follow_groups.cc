@@ -12,6 +12,7 @@ namespace session {
 namespace {
 constexpr uint64_t second = 1'000'000'000;
 constexpr uint64_t name_patience = 10 * second; // for the file with a new container's name
+constexpr uint64_t start_patience = 10 * second; // for the program of a new container
 constexpr uint64_t try_period = second / 5;
 } // namespace
 
@@ -57,19 +58,27 @@ base::Status FollowGroups::take(const std::vector<watch::GroupTree::Group>& grou
   return {};
 }
 
+// Whether probes are in files of the container that the group is of.
+bool FollowGroups::has_probes(const watch::GroupTree::Group& group) {
+  if (!files_) return false;
+  const std::vector<std::string> words = files_->containers();
+  return !words.empty() && std::ranges::any_of(words, [&](const std::string& word) { return containers_.of_group(group.path).is_called(word); });
+}
+
 base::Result<bool> FollowGroups::look() {
   const uint64_t now = base::clock_ns();
   const std::vector<watch::GroupTree::Group> came = tree_->take();
   ACU_CHECK(take(came));
-  bool has_new = !came.empty();
-  if (!waiting_.empty() && now >= next_try_) {
+  if (std::ranges::any_of(came, [&](const auto& group) { return has_probes(group); })) files_until_ = now + start_patience;
+  if ((!waiting_.empty() || now < files_until_) && now >= next_try_) {
     next_try_ = now + try_period;
-    for (const Waiting& w : waiting_) ACU_CHECK(take(w.group));
-    const size_t waited = waiting_.size();
+    for (const Waiting& w : waiting_) {
+      ACU_CHECK(take(w.group));
+      if (has_probes(w.group)) files_until_ = now + start_patience;
+    }
     std::erase_if(waiting_, [&](const Waiting& w) { return now > w.until || !containers_.of_group(w.group.path).name.empty(); });
-    has_new |= waiting_.size() < waited;
+    if (now < files_until_) files_->follow_containers();
   }
-  if (has_new && files_) files_->follow_containers();
   regular_.next_ns = tree_->next_look();
   return true;
 }

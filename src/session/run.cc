@@ -318,7 +318,7 @@ base::Status Session::live() {
                .missing_may_be = config.text("missing_probes") != "error",
                .report_missing = config.text("missing_probes") != "ignore"};
   FollowGroups groups(compiled.program, backend->engine(), names);
-  if (groups.is_needed() && !options.stopped) {
+  if ((groups.is_needed() || !files.containers().empty()) && !options.stopped) {
     ACU_CHECK(groups.begin());
     life.regulars.push_back(groups.regular(&files));
   }
