@@ -143,6 +143,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::save:
   case OptionId::input:
   case OptionId::tables:
+  case OptionId::redact:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

@@ -112,6 +112,7 @@ enum class OptionId : uint8_t {
   files,
   input,
   tables,
+  redact,
   help,
   version,
 };
@@ -757,6 +758,9 @@ inline constexpr Option trace_options[] = {
     {.id = OptionId::stacks, .letter = 'k', .name = "stack-trace", .doc = "Show the stack below each call."},
     lang_option,
     {.id = OptionId::data, .letter = 's', .name = "string-limit", .argument = "BYTES", .doc = "Show at most BYTES bytes of data (default 32)."},
+    {.id = OptionId::redact,
+     .name = "redact",
+     .doc = "Show no text or data of the traced programs, such as paths, arguments of programs, and what they read and write: only its size, `<11 bytes>`."},
     sampled_duration,
     {.id = OptionId::json, .name = "json", .doc = "Print one JSON object per call or row."},
     lines_output,
