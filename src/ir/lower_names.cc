@@ -201,7 +201,9 @@ Operand Lowering::group_of(const Expr* id) { return id ? scalar(*id) : query(Que
 
 // cgroup_path([id [, filter]]): u64 id, u64 id of the filter's text.
 void Lowering::cgroup_path_into(List<Expr*> arguments, const Place& to) {
-  std::string filter = arguments.size() > 1 ? std::string(arguments[1]->constant.text_value) : "*";
+  // The current group is one of version 2; groups of other hierarchies may have the same number.
+  const std::string_view all = arguments.empty() ? "unified" : "*";
+  const std::string filter(arguments.size() > 1 ? arguments[1]->constant.text_value : all);
   store(to, group_of(arguments.empty() ? nullptr : arguments[0]), 8);
   store(to.plus(8), number(string_id(filter)), 8);
 }

@@ -190,6 +190,14 @@ std::string shown(const std::vector<Container>& all) {
   return out + (all.size() > most ? ", …" : "");
 }
 
+// The name counts before the beginning of an ID. False: no name fits.
+bool keep_exact(std::vector<Container>& found, std::string_view word) {
+  auto is_exact = [&](const Container& c) { return c.name == word || c.id == word || c.title() == word; };
+  if (std::ranges::none_of(found, is_exact)) return false;
+  std::erase_if(found, std::not_fn(is_exact));
+  return true;
+}
+
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 void add_processes(const std::string& folder, int depth, std::vector<pid_t>& to) {
@@ -269,9 +277,7 @@ std::vector<Container> Containers::find_all(const std::string& word) {
 base::Result<Container> Containers::find(const std::string& word) {
   auto usage = [](std::string text) { return base::Error{base::Failure::usage, std::move(text)}; };
   std::vector<Container> found = find_all(word);
-  // The name before the beginning of an ID.
-  auto is_exact = [&](const Container& c) { return c.name == word || c.id == word || c.title() == word; };
-  if (std::ranges::any_of(found, is_exact)) std::erase_if(found, std::not_fn(is_exact));
+  keep_exact(found, word);
   if (found.size() == 1) return found.front();
   if (!found.empty()) return usage("there are several containers `" + word + "`: " + shown(found) + "; give more of the id");
   const std::vector<Container> there = all();
@@ -282,6 +288,7 @@ base::Result<Container> Containers::find(const std::string& word) {
 
 base::Result<std::vector<Container>> Containers::require(const std::string& word) {
   std::vector<Container> found = find_all(word);
+  if (keep_exact(found, word)) return found; // an old one that ends, and its successor
   const bool may_be_several = base::has_glob(word) || std::ranges::any_of(found, [&](const Container& c) { return c.pod == word; });
   if (may_be_several && !found.empty()) return found;
   ACU_TRY(Container one, find(word));

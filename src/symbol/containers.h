@@ -43,7 +43,7 @@ public:
   base::Result<Container> find(const std::string& word);
   // All that a word means, which may have wildcards; a unit or group only if no container is called so.
   std::vector<Container> find_all(const std::string& word);
-  // One as find() has it, or all of a pattern or a pod. Failure (usage): as find().
+  // One as find() has it, or all of a name, a pattern or a pod. Failure (usage): as find().
   base::Result<std::vector<Container>> require(const std::string& word);
   // Whose a group is; `path`: from the root of the hierarchy ("/system.slice/nginx.service"). Answers are kept.
   const Container& of_group(const std::string& path);
