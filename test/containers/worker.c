@@ -6,7 +6,7 @@
 volatile unsigned long sum;
 
 __attribute__((noinline)) int work(int n) {
-  for (int i = 0; i < 20000; i++) sum += (unsigned long)i * (unsigned long)n;
+  for (int i = 0; i < 150000; i++) sum += (unsigned long)i * (unsigned long)n;
   return n + 1;
 }
 
