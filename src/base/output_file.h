@@ -2,9 +2,6 @@
 // results are not lost when a disk is full. Documents appear whole under their name or not at all; lines are written
 // as they come, so that others can read along. What finds no room goes to another place, which a message names:
 // $TMPDIR, /var/tmp, /tmp, /dev/shm or /run.
-//
-// Results may tell secrets of the traced programs: new files are readable by their owner alone (0600); an existing file keeps its
-// mode. Links that another user has made are not followed: they could lead what root writes to any file.
 #pragma once
 
 #include "base/fd.h"

@@ -19,8 +19,7 @@ base::Result<ExportFile> ExportFile::create(const std::string& path) {
   struct stat now = {};
   const bool is_special = ::stat(path.c_str(), &now) == 0 && !S_ISREG(now.st_mode);
   if (!is_special) out.part_path_ = path + ".part";
-  const int follow = is_special ? 0 : O_NOFOLLOW; // a device may be named by a link
-  out.file_ = base::Fd(::open((is_special ? path : out.part_path_).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | follow, 0600));
+  out.file_ = base::Fd(::open((is_special ? path : out.part_path_).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (out.file_.valid()) return out;
   const int error = errno;
   out.part_path_.clear();
