@@ -2,7 +2,7 @@
 PRESET ?= release
 ACU := build/$(PRESET)/acu
 
-.PHONY: run test test-anywhere test-long test-kernels test-sanitize bench bench-overhead fuzz build setup docs clean format
+.PHONY: run test package test-packages test-anywhere test-long test-kernels test-sanitize bench bench-overhead fuzz build setup docs clean format
 
 run: setup-run
 	@$(MAKE) --no-print-directory build TARGET=acu
@@ -31,6 +31,7 @@ test-long: setup-test
 	@python3 test/languages/suites.py $(ACU) --all
 	@python3 test/why/planted.py $(ACU) --all
 	@python3 test/waits/run.py $(ACU) --all
+	@python3 test/faults/run.py $(ACU) --all
 	@ACU_DIFFERENTIAL=1:10000 build/$(PRESET)/test/test_session --gtest_filter='Differential.*'
 	@$(MAKE) --no-print-directory test-anywhere
 	@$(MAKE) --no-print-directory test-kernels
@@ -39,8 +40,8 @@ test-sanitize: setup-test
 	@$(MAKE) --no-print-directory build PRESET=sanitize
 	@python3 test/run_all.py sanitize --only ctest,runtime
 
-# Every section of bench/results.md in one go, but for the overhead on servers: an hour, with nothing else running.
-BENCHES = symbols unwind cores stacks profile trace trace_nginx waits slow page keys large languages
+# Every section of bench/results.md in one go, but for the overhead on servers: an hour and a half, with nothing else running.
+BENCHES = symbols unwind cores stacks profile trace trace_nginx waits slow page timeline keys large languages events why
 bench: setup-bench
 	@$(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory build TARGET=bench_unwind
@@ -51,6 +52,16 @@ bench: setup-bench
 bench-overhead: setup-bench
 	@$(MAKE) --no-print-directory build
 	@python3 bench/overhead.py --acu $(ACU) --out bench/results.md $(OVERHEAD_ARGS)
+
+# What people install, into build/packages (packaging/README.md).
+package: setup-package
+	@cmake --preset package >/dev/null
+	@cmake --build --preset package --target acu acu_static
+	@packaging/package.sh build/package build/packages
+
+# Builds them twice, compares, installs and runs them in folders of three Debian releases (half an hour).
+test-packages: package
+	@python3 test/packaging/run.py build/packages
 
 build: setup-build
 	@test -f build/$(PRESET)/build.ninja || cmake --preset $(PRESET) >/dev/null

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs the packages that are missing for a purpose: scripts/setup.sh build|run|test|fuzz|bench
+# Installs the packages that are missing for a purpose: scripts/setup.sh build|run|test|fuzz|bench|package
 # Debian 12. Needs root or sudo only when something is missing; does nothing when all is there.
 set -euo pipefail
 
@@ -14,8 +14,9 @@ test) packages+=(gdb golang-go nodejs openjdk-17-jdk-headless python3 bpftool bp
   php8.2-sqlite3 perl redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo libnginx-mod-http-lua luajit2 lua5.1 lua5.2 lua5.3 lua5.4 mariadb-server
   memcached gnutls-bin babeltrace2 protobuf-compiler python3-protobuf) ;;
 fuzz) ;;
+package) packages+=(lintian debootstrap xz-utils busybox-static) ;;
 bench) packages+=(python3 nginx-light redis-server redis-tools postgresql-15 openjdk-17-jdk-headless wrk strace bpftool bpftrace libbpf-tools libbpf-dev libelf-dev elfutils linux-perf llvm-14 libllvm14 libc6-dbg gdb lldb python3-six chromium) ;;
-*) echo "usage: $0 build|run|test|fuzz|bench" >&2; exit 2 ;;
+*) echo "usage: $0 build|run|test|fuzz|bench|package" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

@@ -118,6 +118,7 @@ SUITES = {
     "core": "core/run.py",
     "docs": "docs.py",
     "leftovers": "leftovers.py",
+    "faults": "faults/run.py",
     "kernels": "kernels/run.py",
     "speculation": "speculation/run.py",
     "include_order": "include_order.py",

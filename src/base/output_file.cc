@@ -38,7 +38,7 @@ int drain(int fd, std::string_view& text) {
   return 0;
 }
 
-// What a name stands for. A link is followed, so that what it points to is replaced.
+// What a name stands for.
 struct Goal {
   std::string path;
   bool exists = false, is_regular = true; // else a pipe or a device, which is written to as it is
@@ -47,19 +47,30 @@ struct Goal {
 
 Error cannot_write(const std::string& path, int error) { return errno_error("cannot write `" + path + "`", error); }
 
+bool is_link(const std::string& path) {
+  struct stat about = {};
+  return ::lstat(path.c_str(), &about) == 0 && S_ISLNK(about.st_mode);
+}
+
+// A descriptor of this process, whatever it is open for.
+bool is_own_descriptor(std::string_view path) {
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
+
+// Who can make a link in a shared folder would choose what a result replaces.
+Error follows_no_link(const std::string& path) {
+  return {Failure::usage, "cannot write `" + path + "`: it is a symbolic link, which results do not follow; name the file itself"};
+}
+
 Result<Goal> find_goal(const std::string& path) {
   Goal out = {.path = path};
   struct stat about = {};
   out.exists = ::stat(path.c_str(), &about) == 0;
   if (!out.exists && (errno != ENOENT || path.empty())) return cannot_write(path, errno);
   if (path.ends_with('/') || S_ISDIR(about.st_mode)) return cannot_write(path, EISDIR);
-  if (!out.exists) return out;
-  out.is_regular = S_ISREG(about.st_mode);
+  out.is_regular = !is_own_descriptor(path) && (!out.exists || S_ISREG(about.st_mode));
+  if (out.is_regular && is_link(path)) return follows_no_link(path);
   out.mode = about.st_mode & 07777;
-  if (char* real = ::realpath(path.c_str(), nullptr)) {
-    out.path = real;
-    std::free(real);
-  }
   return out;
 }
 
@@ -75,9 +86,7 @@ int replace(const Goal& goal, std::string_view bytes) {
   Fd file = open_beside(goal, beside);
   if (!file.valid()) return errno;
   int error = write_all(file.get(), bytes);
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  if (!error && ::fchmod(file.get(), goal.exists ? goal.mode : 0666 & ~mask) != 0) error = errno;
+  if (!error && goal.exists && ::fchmod(file.get(), goal.mode) != 0) error = errno;
   // Some file systems report only here that there was no room.
   if (!error && ::close(file.release()) != 0) error = errno;
   if (!error && ::rename(beside.c_str(), goal.path.c_str()) != 0) error = errno;
@@ -117,6 +126,15 @@ std::string keep_elsewhere(const std::string& path, std::string_view bytes) {
 
 } // namespace
 
+Result<Fd> create_private(const std::string& path) {
+  for (int tries = 0;; tries++) {
+    Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_mode));
+    if (file.valid()) return file;
+    const int error = errno;
+    if (error != EEXIST || tries == 3 || ::unlink(path.c_str()) != 0) return cannot_write(path, error);
+  }
+}
+
 std::string make_elsewhere(size_t& next, const std::string& path) {
   std::string name;
   return open_elsewhere(next, path, name).valid() ? name : std::string();
@@ -155,7 +173,11 @@ Status write_file(const std::string& path, std::string_view bytes) {
 Result<OutputFile> OutputFile::open(const std::string& path) {
   struct stat about = {};
   const bool is_new = ::stat(path.c_str(), &about) != 0;
-  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, private_mode));
+  if (!file.valid() && errno == ELOOP) {
+    if (is_new || (S_ISREG(about.st_mode) && !is_own_descriptor(path))) return follows_no_link(path);
+    file = Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC)); // /dev/stdout
+  }
   if (!file.valid()) return cannot_write(path, errno);
   OutputFile out(path, std::move(file));
   out.is_new_ = is_new;

@@ -2,6 +2,8 @@
 // results are not lost when a disk is full. Documents appear whole under their name or not at all; lines are written
 // as they come, so that others can read along. What finds no room goes to another place, which a message names:
 // $TMPDIR, /var/tmp, /tmp, /dev/shm or /run.
+//
+// Results tell much of a host: new files are for their owner alone, and links are not followed, but to pipes and devices (/dev/stdout).
 #pragma once
 
 #include "base/fd.h"
@@ -22,6 +24,11 @@ Status check_output(const std::string& path);
 
 // The file appears whole, or what was there stays as it was; the failure then names the file that holds the bytes.
 Status write_file(const std::string& path, std::string_view bytes);
+
+inline constexpr unsigned private_mode = 0600;
+
+// A new file for this user alone, which gets its real name when it is whole. What has the name is removed, not followed.
+Result<Fd> create_private(const std::string& path);
 
 // A new empty file in the next of the other places that has some room, with an ending like that of `path`; empty: there are no more. `next`: where to look, 0 at first.
 std::string make_elsewhere(size_t& next, const std::string& path);

@@ -18,12 +18,14 @@ base::Result<ExportFile> ExportFile::create(const std::string& path) {
   ExportFile out(path);
   struct stat now = {};
   const bool is_special = ::stat(path.c_str(), &now) == 0 && !S_ISREG(now.st_mode);
-  if (!is_special) out.part_path_ = path + ".part";
-  out.file_ = base::Fd(::open((is_special ? path : out.part_path_).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (out.file_.valid()) return out;
-  const int error = errno;
-  out.part_path_.clear();
-  return out.failure(error);
+  if (is_special) {
+    out.file_ = base::Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!out.file_.valid()) return out.failure(errno);
+    return out;
+  }
+  ACU_TRY(out.file_, base::create_private(path + ".part"));
+  out.part_path_ = path + ".part";
+  return out;
 }
 
 ExportFile::~ExportFile() {

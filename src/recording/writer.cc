@@ -52,8 +52,7 @@ base::Result<Writer> Writer::create(const std::string& path, const About& about)
   auto parts = std::make_unique<Parts>();
   parts->path = path;
   parts->part_path = path + ".part";
-  parts->file = base::Fd(::open(parts->part_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!parts->file.valid()) return parts->failure(errno);
+  ACU_TRY(parts->file, base::create_private(parts->part_path));
   ACU_CHECK(parts->write(std::string(magic) + version));
   ACU_CHECK(parts->write_chunk({.what = What::about}, about_body(about)));
   return Writer(std::move(parts));

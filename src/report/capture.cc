@@ -42,7 +42,7 @@ bool write_all(int fd, const void* data, size_t size) {
 base::Result<int> Captures::file(const std::string& path) {
   auto [at, is_new] = files_.try_emplace(path);
   if (!is_new) return at->second.get();
-  at->second = base::Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  at->second = base::Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!at->second.valid()) return base::errno_error("cannot open " + path, errno);
   FileHeader header;
   if (!write_all(at->second.get(), &header, sizeof header)) return give_up(path);

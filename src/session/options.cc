@@ -69,6 +69,10 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
     break;
   case OptionId::for_host: to.host_file = value; break;
   case OptionId::usdt_file_activation: break;
+  case OptionId::max_cost: {
+    ACU_TRY(to.max_cost, read_percent("--max-cost", value));
+    break;
+  }
   case OptionId::engine: to.engine = value == "eval" ? EngineKind::eval : EngineKind::kernel; break;
   case OptionId::help: to.help = true; break;
   case OptionId::foreign:
@@ -90,8 +94,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::function:
   case OptionId::weight:
   case OptionId::leaks:
-    case OptionId::waker:
-  case OptionId::max_cost:
+  case OptionId::waker:
   case OptionId::no_inlines:
   case OptionId::mangled:
   case OptionId::sysroot:

@@ -69,6 +69,7 @@ struct Options {
   bool is_trial = false;         // with `still`: run it, but tell nothing but mistakes of the script
   probe::StoppedProgram* stopped = nullptr; // the stopped program, of scripts without events; outlives the run
   std::vector<std::string> without; // abilities of the kernel (--no-feature)
+  std::optional<double> max_cost; // percent of the host's CPUs that probes may take (--max-cost); none: no limit
   std::string host_file; // of a saved host to compile for (--for); empty: this one
 };
 

@@ -11,6 +11,7 @@
 #include "report/names.h"
 #include "report/target_names.h"
 #include "session/color.h"
+#include "session/cost_limit.h"
 #include "session/follow_groups.h"
 #include "session/life.h"
 #include "session/listing.h"
@@ -322,6 +323,11 @@ base::Status Session::live() {
     ACU_CHECK(groups.begin());
     life.regulars.push_back(groups.regular(&files));
   }
+  std::optional<CostLimit> limit;
+  if (options.max_cost && options.engine == EngineKind::kernel && !options.dry_run) {
+    limit.emplace(*backend, compiled.program, *options.max_cost, *output);
+    life.regulars.push_back(limit->regular());
+  }
   effects.draw_with([&](const ir::Action& action, const std::vector<ir::Entry>& entries) -> base::Status {
     const uint64_t now = life.detached_ns ? life.detached_ns : base::clock_ns(CLOCK_MONOTONIC);
     const FlameRequest request = {action, entries, life.attached_ns ? now - life.attached_ns : 0};
@@ -338,7 +344,7 @@ base::Status Session::live() {
   ACU_CHECK(session::live(life));
   if (std::string told = omitted ? omitted->told() : std::string(); !told.empty()) output->message(told);
   compiled.machine->store_facts();
-  status = life.failed ? static_cast<int>(base::Failure::runtime) : effects.status();
+  status = life.failed || (limit && limit->is_exceeded()) ? static_cast<int>(base::Failure::runtime) : effects.status();
   return {};
 }
 

@@ -3,7 +3,7 @@
 #include "sql/sources.h"
 
 #include "base/text.h"
-#include "why/proc_text.h"
+#include "proc/text.h"
 
 #include <fcntl.h>
 #include <filesystem>
@@ -58,9 +58,9 @@ void add_status(const std::string& link, File& to) {
 // "pos:\t0\nflags:\t0100002\n…"
 void add_description(const std::string& text, File& to) {
   for (std::string_view line : base::split(text, '\n')) {
-    const std::vector<std::string_view> words = why::words_of(line);
+    const std::vector<std::string_view> words = proc::words_of(line);
     if (words.size() < 2) continue;
-    if (words[0] == "pos:") to.position = static_cast<int64_t>(why::decimal(words[1]).value_or(0));
+    if (words[0] == "pos:") to.position = static_cast<int64_t>(proc::decimal(words[1]).value_or(0));
     if (words[0] != "flags:") continue;
     const auto flags = base::parse_integer(words[1]).value_or(0); // octal, with a 0 before it
     to.access = (flags & O_ACCMODE) == O_RDONLY ? "r" : (flags & O_ACCMODE) == O_WRONLY ? "w" : "rw";
@@ -79,7 +79,7 @@ std::optional<File> read_file_of(const Request& request, int pid, const std::str
     out.type = name != "anon_inode" ? std::string(name) : open == out.path.npos ? out.path.substr(colon + 1) : out.path.substr(open + 1, out.path.size() - open - 2);
   }
   if (request.uses("inode") || request.uses("size") || request.uses("deleted") || (request.uses("type") && out.type.empty())) add_status(link, out);
-  if (request.uses("position") || request.uses("access")) add_description(why::text_of(folder + "/fdinfo/" + std::to_string(fd)), out);
+  if (request.uses("position") || request.uses("access")) add_description(proc::text_of(folder + "/fdinfo/" + std::to_string(fd)), out);
   return out;
 }
 
@@ -133,7 +133,7 @@ constexpr Column mapping_columns[] = {
 
 // "55d0c6a00000-55d0c6a02000 r--p 00000000 fe:01 1234   /usr/bin/cat"
 std::optional<Mapping> read_mapping(int pid, std::string_view line) {
-  const std::vector<std::string_view> words = why::words_of(line);
+  const std::vector<std::string_view> words = proc::words_of(line);
   Mapping out = {.pid = pid};
   std::string_view text = line;
   if (words.size() < 5 || !base::take_hex(text, '-', out.begin) || !base::take_hex(text, ' ', out.end)) return {};
@@ -142,16 +142,16 @@ std::optional<Mapping> read_mapping(int pid, std::string_view line) {
   const std::string with_end = std::string(offset) + ' ';
   offset = with_end;
   base::take_hex(offset, ' ', out.offset);
-  out.inode = why::decimal(words[4]).value_or(0);
+  out.inode = proc::decimal(words[4]).value_or(0);
   if (words.size() > 5) out.path = std::string(line.substr(static_cast<size_t>(words[5].data() - line.data())));
   return out;
 }
 
 // A line of smaps behind that of its mapping: "Rss:    12 kB".
 void add_memory(std::string_view line, Mapping& to) {
-  const std::vector<std::string_view> words = why::words_of(line);
+  const std::vector<std::string_view> words = proc::words_of(line);
   if (words.size() != 3) return;
-  const int64_t bytes = static_cast<int64_t>(why::decimal(words[1]).value_or(0)) * 1024;
+  const int64_t bytes = static_cast<int64_t>(proc::decimal(words[1]).value_or(0)) * 1024;
   if (words[0] == "Rss:") to.resident = bytes;
   if (words[0] == "Pss:") to.proportional = bytes;
   if (words[0] == "Private_Dirty:") to.private_dirty = bytes;

@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "bpf/syscall.h"
+#include "proc/cgroup_counters.h"
+#include "proc/text.h"
 #include "symbol/containers.h"
-#include "why/cgroup_counters.h"
-#include "why/proc_text.h"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ namespace {
 struct Cgroup {
   std::string path, container;
   std::optional<int64_t> id, processes;
-  why::CgroupCounters counters;
+  proc::CgroupCounters counters;
 
   double cpu_seconds() const { return static_cast<double>(counters.cpu_ns) / 1e9; }
   std::optional<double> cpu_limit() const { return counters.quota > 0 ? std::optional(counters.quota) : std::nullopt; }
@@ -66,21 +66,21 @@ constexpr Column cgroup_columns[] = {
 
 base::Result<std::vector<Cgroup>> read_cgroups(const Request& request) {
   constexpr size_t most = 100'000;
-  const std::vector<why::CgroupMount> mounts = why::find_cgroup_mounts(why::text_of("/proc/mounts"));
-  why::CgroupReader reader(mounts);
+  const std::vector<proc::CgroupMount> mounts = proc::find_cgroup_mounts(proc::text_of("/proc/mounts"));
+  proc::CgroupReader reader(mounts);
   symbol::Containers containers;
   reader.find(most);
   std::vector<Cgroup> out;
   for (auto& [path, counters] : reader.read()) {
     Cgroup group = {.path = path, .counters = std::move(counters)};
     if (request.uses("container")) group.container = containers.of_group(path).title();
-    for (const why::CgroupMount& mount : mounts) {
+    for (const proc::CgroupMount& mount : mounts) {
       struct stat about = {};
       const std::string folder = mount.folder + path;
       if ((group.id && !mount.is_v2) || ::stat(folder.c_str(), &about) != 0) continue;
       group.id = static_cast<int64_t>(about.st_ino);
       if (!request.uses("processes")) continue;
-      const std::string list = why::text_of(folder + "/cgroup.procs");
+      const std::string list = proc::text_of(folder + "/cgroup.procs");
       group.processes = std::count(list.begin(), list.end(), '\n');
     }
     out.push_back(std::move(group));
@@ -135,19 +135,19 @@ std::optional<std::string> chosen_in(std::string_view text) {
 
 base::Result<std::vector<Disk>> read_disks(const Request&) {
   std::vector<Disk> out;
-  const std::string all = why::text_of("/proc/diskstats");
+  const std::string all = proc::text_of("/proc/diskstats");
   for (std::string_view line : base::split(all, '\n')) {
-    const std::vector<std::string_view> words = why::words_of(line);
+    const std::vector<std::string_view> words = proc::words_of(line);
     if (words.size() < 14) continue;
-    Disk disk = {.name = std::string(words[2]), .major = static_cast<int64_t>(why::decimal(words[0]).value_or(0)), .minor = static_cast<int64_t>(why::decimal(words[1]).value_or(0))};
-    for (size_t i = 0; i < disk.counters.size(); i++) disk.counters[i] = why::decimal(words[3 + i]).value_or(0);
+    Disk disk = {.name = std::string(words[2]), .major = static_cast<int64_t>(proc::decimal(words[0]).value_or(0)), .minor = static_cast<int64_t>(proc::decimal(words[1]).value_or(0))};
+    for (size_t i = 0; i < disk.counters.size(); i++) disk.counters[i] = proc::decimal(words[3 + i]).value_or(0);
     std::string folder = "/sys/class/block/" + disk.name;
     std::replace(folder.begin() + 17, folder.end(), '/', '!'); // as sysfs writes cciss/c0d0
-    disk.sectors = static_cast<int64_t>(why::number_in(folder + "/size"));
-    disk.scheduler = chosen_in(why::text_of(folder + "/queue/scheduler"));
-    if (const std::string text = why::text_of(folder + "/queue/rotational"); !text.empty()) disk.is_rotational = text[0] == '1';
-    if (const uint64_t requests = why::number_in(folder + "/queue/nr_requests")) disk.queue_requests = static_cast<int64_t>(requests);
-    if (const std::string model = why::text_of(folder + "/device/model"); !model.empty()) disk.model = std::string(base::trim(model));
+    disk.sectors = static_cast<int64_t>(proc::number_in(folder + "/size"));
+    disk.scheduler = chosen_in(proc::text_of(folder + "/queue/scheduler"));
+    if (const std::string text = proc::text_of(folder + "/queue/rotational"); !text.empty()) disk.is_rotational = text[0] == '1';
+    if (const uint64_t requests = proc::number_in(folder + "/queue/nr_requests")) disk.queue_requests = static_cast<int64_t>(requests);
+    if (const std::string model = proc::text_of(folder + "/device/model"); !model.empty()) disk.model = std::string(base::trim(model));
     out.push_back(std::move(disk));
   }
   return out;
@@ -168,14 +168,14 @@ constexpr Column module_columns[] = {
 
 base::Result<std::vector<Module>> read_modules(const Request&) {
   std::vector<Module> out;
-  const std::string all = why::text_of("/proc/modules");
+  const std::string all = proc::text_of("/proc/modules");
   for (std::string_view line : base::split(all, '\n')) {
-    const std::vector<std::string_view> words = why::words_of(line);
+    const std::vector<std::string_view> words = proc::words_of(line);
     if (words.size() < 5) continue;
     std::string_view by = words[3] == "-" ? std::string_view() : words[3];
     if (by.ends_with(',')) by.remove_suffix(1);
-    out.push_back({.name = std::string(words[0]), .used_by = std::string(by), .state = std::string(words[4]), .size = static_cast<int64_t>(why::decimal(words[1]).value_or(0)),
-                   .users = static_cast<int64_t>(why::decimal(words[2]).value_or(0))});
+    out.push_back({.name = std::string(words[0]), .used_by = std::string(by), .state = std::string(words[4]), .size = static_cast<int64_t>(proc::decimal(words[1]).value_or(0)),
+                   .users = static_cast<int64_t>(proc::decimal(words[2]).value_or(0))});
   }
   return out;
 }
@@ -242,7 +242,7 @@ base::Result<std::vector<BpfProgram>> read_bpf_programs(const Request& request) 
     BpfProgram row;
     if (!program.valid() || bpf::program_info(program.get(), row.info) < 0) continue; // unloaded meanwhile
     if (request.uses("memory")) {
-      const why::NamedNumbers numbers = why::read_named_numbers(why::text_of("/proc/self/fdinfo/" + std::to_string(program.get())));
+      const proc::NamedNumbers numbers = proc::read_named_numbers(proc::text_of("/proc/self/fdinfo/" + std::to_string(program.get())));
       if (const auto bytes = numbers.find("memlock")) row.memory = static_cast<int64_t>(*bytes);
     }
     out.push_back(row);

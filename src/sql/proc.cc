@@ -1,7 +1,7 @@
 #include "sql/proc.h"
 
+#include "proc/text.h"
 #include "spec/syscalls.h"
-#include "why/proc_text.h"
 
 #include <algorithm>
 #include <dirent.h>
@@ -14,7 +14,7 @@ std::vector<int> numbers_in(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
   if (!dir) return out;
   while (const dirent* entry = ::readdir(dir.get()))
-    if (const auto number = why::decimal(entry->d_name)) out.push_back(static_cast<int>(*number));
+    if (const auto number = proc::decimal(entry->d_name)) out.push_back(static_cast<int>(*number));
   std::ranges::sort(out);
   return out;
 }
@@ -22,7 +22,7 @@ std::vector<int> numbers_in(const std::string& folder) {
 void for_each_process(const Request& request, const std::function<void(int pid, const std::string& folder)>& take) {
   const std::optional<int64_t> only = request.number("pid");
   // A thread has a folder of its own, too, which listing /proc does not show.
-  if (only && (*only < 1 || *only > INT32_MAX || why::read_named_numbers(why::text_of("/proc/" + std::to_string(*only) + "/status")).get("Tgid") != static_cast<uint64_t>(*only))) return;
+  if (only && (*only < 1 || *only > INT32_MAX || proc::read_named_numbers(proc::text_of("/proc/" + std::to_string(*only) + "/status")).get("Tgid") != static_cast<uint64_t>(*only))) return;
   for (int pid : only ? std::vector<int>{static_cast<int>(*only)} : numbers_in("/proc")) {
     if (request.is_stopped()) return;
     take(pid, "/proc/" + std::to_string(pid));
@@ -30,8 +30,8 @@ void for_each_process(const Request& request, const std::function<void(int pid, 
 }
 
 std::optional<std::string> system_call_name(const std::string& text) {
-  const std::vector<std::string_view> words = why::words_of(text);
-  const std::optional<uint64_t> number = words.size() > 1 ? why::decimal(words[0]) : std::nullopt;
+  const std::vector<std::string_view> words = proc::words_of(text);
+  const std::optional<uint64_t> number = words.size() > 1 ? proc::decimal(words[0]) : std::nullopt;
   if (!number) return {};
   const std::string_view name = spec::syscall_name(static_cast<int>(*number));
   return name.empty() ? "call " + std::to_string(*number) : std::string(name);

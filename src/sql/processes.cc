@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "proc/process_files.h"
+#include "proc/text.h"
 #include "symbol/containers.h"
-#include "why/proc_text.h"
-#include "why/process_files.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -31,7 +31,7 @@ public:
     const size_t open = text_.find('('), close = text_.rfind(')');
     if (open == text_.npos || close == text_.npos || close < open) return;
     name_ = std::string_view(text_).substr(open + 1, close - open - 1);
-    words_ = why::words_of(std::string_view(text_).substr(close + 1));
+    words_ = proc::words_of(std::string_view(text_).substr(close + 1));
   }
   Stat(const Stat&) = delete;
   Stat& operator=(const Stat&) = delete;
@@ -40,7 +40,7 @@ public:
   std::string_view word(StatField field) const { return words_[field - 3]; }
   int64_t number(StatField field) const {
     const std::string_view text = word(field);
-    return text.starts_with('-') ? -static_cast<int64_t>(why::decimal(text.substr(1)).value_or(0)) : static_cast<int64_t>(why::decimal(text).value_or(0));
+    return text.starts_with('-') ? -static_cast<int64_t>(proc::decimal(text.substr(1)).value_or(0)) : static_cast<int64_t>(proc::decimal(text).value_or(0));
   }
   double seconds(StatField field) const { return static_cast<double>(number(field)) / static_cast<double>(::sysconf(_SC_CLK_TCK)); }
 
@@ -122,9 +122,9 @@ std::optional<std::string> command_of(const std::string& text) {
 
 void add_status(const std::string& text, Process& to) {
   for (std::string_view line : base::split(text, '\n')) {
-    const std::vector<std::string_view> words = why::words_of(line);
-    if (words.size() > 2 && words[0] == "Uid:") to.user_id = static_cast<int64_t>(why::decimal(words[2]).value_or(0)); // real, effective, …
-    if (words.size() > 1 && words[0] == "VmSwap:") to.swapped = static_cast<int64_t>(why::decimal(words[1]).value_or(0)) * 1024;
+    const std::vector<std::string_view> words = proc::words_of(line);
+    if (words.size() > 2 && words[0] == "Uid:") to.user_id = static_cast<int64_t>(proc::decimal(words[2]).value_or(0)); // real, effective, …
+    if (words.size() > 1 && words[0] == "VmSwap:") to.swapped = static_cast<int64_t>(proc::decimal(words[1]).value_or(0)) * 1024;
   }
   to.user = user_name(static_cast<uint32_t>(to.user_id));
 }
@@ -132,31 +132,31 @@ void add_status(const std::string& text, Process& to) {
 // What the query needs beside /proc/PID/stat.
 std::optional<int64_t> innermost_pid(const std::string& status) {
   for (std::string_view line : base::split(status, '\n'))
-    if (const std::vector<std::string_view> words = why::words_of(line); words.size() > 1 && words[0] == "NSpid:")
-      if (const auto pid = why::decimal(words.back())) return static_cast<int64_t>(*pid);
+    if (const std::vector<std::string_view> words = proc::words_of(line); words.size() > 1 && words[0] == "NSpid:")
+      if (const auto pid = proc::decimal(words.back())) return static_cast<int64_t>(*pid);
   return std::nullopt;
 }
 
-void add_details(const Request& request, const std::string& folder, why::Languages& languages, symbol::Containers& containers, Process& to) {
+void add_details(const Request& request, const std::string& folder, proc::Languages& languages, symbol::Containers& containers, Process& to) {
   const int pid = static_cast<int>(to.pid);
-  if (request.uses("uid") || request.uses("user") || request.uses("swapped")) add_status(why::text_of(folder + "/status"), to);
-  if (request.uses("command")) to.command = command_of(why::text_of(folder + "/cmdline"));
+  if (request.uses("uid") || request.uses("user") || request.uses("swapped")) add_status(proc::text_of(folder + "/status"), to);
+  if (request.uses("command")) to.command = command_of(proc::text_of(folder + "/cmdline"));
   if (request.uses("executable")) to.executable = link_of(folder + "/exe");
-  if (request.uses("cgroup")) to.cgroup = why::cgroup_of_process(pid);
+  if (request.uses("cgroup")) to.cgroup = proc::cgroup_of_process(pid);
   if (request.uses("container")) to.container = containers.of_process(pid).title();
-  if (request.uses("nspid")) to.namespace_pid = innermost_pid(why::text_of(folder + "/status"));
-  if (request.uses("descriptors")) to.descriptors = static_cast<int64_t>(why::open_descriptors(pid));
+  if (request.uses("nspid")) to.namespace_pid = innermost_pid(proc::text_of(folder + "/status"));
+  if (request.uses("descriptors")) to.descriptors = static_cast<int64_t>(proc::open_descriptors(pid));
   if (request.uses("language") && !to.is_kernel_thread)
     if (std::string language = languages.of_process(pid); !language.empty()) to.language = std::move(language);
 }
 
 base::Result<std::vector<Process>> read_processes(const Request& request) {
   std::vector<Process> out;
-  why::Languages languages;
+  proc::Languages languages;
   symbol::Containers containers;
   const std::optional<std::string> cgroup = request.text("cgroup");
   for_each_process(request, [&](int pid, const std::string& folder) {
-    const Stat stat(why::text_of(folder + "/stat"));
+    const Stat stat(proc::text_of(folder + "/stat"));
     if (!stat.is_valid()) return; // it has ended
     Process p = {.pid = pid, .parent_pid = stat.number(parent), .thread_count = stat.number(thread_count), .nice = stat.number(nice_field),
                  .minor_faults = stat.number(minor_faults), .major_faults = stat.number(major_faults), .virtual_bytes = stat.number(virtual_bytes),
@@ -205,14 +205,14 @@ constexpr Column thread_columns[] = {
 
 void add_details(const Request& request, const std::string& folder, Thread& to) {
   if (request.uses("wait_channel"))
-    if (std::string channel = why::text_of(folder + "/wchan"); !channel.empty() && channel != "0") to.wait_channel = std::move(channel);
-  if (request.uses("system_call")) to.system_call = system_call_name(why::text_of(folder + "/syscall"));
+    if (std::string channel = proc::text_of(folder + "/wchan"); !channel.empty() && channel != "0") to.wait_channel = std::move(channel);
+  if (request.uses("system_call")) to.system_call = system_call_name(proc::text_of(folder + "/syscall"));
   if (request.uses("run_queue_time")) {
-    const std::string schedstat = why::text_of(folder + "/schedstat");
-    if (const std::vector<std::string_view> words = why::words_of(schedstat); words.size() == 3) to.run_queue_seconds = static_cast<double>(why::decimal(words[1]).value_or(0)) / 1e9;
+    const std::string schedstat = proc::text_of(folder + "/schedstat");
+    if (const std::vector<std::string_view> words = proc::words_of(schedstat); words.size() == 3) to.run_queue_seconds = static_cast<double>(proc::decimal(words[1]).value_or(0)) / 1e9;
   }
   if (request.uses("voluntary_switches") || request.uses("involuntary_switches")) {
-    const why::NamedNumbers status = why::read_named_numbers(why::text_of(folder + "/status"));
+    const proc::NamedNumbers status = proc::read_named_numbers(proc::text_of(folder + "/status"));
     if (const auto n = status.find("voluntary_ctxt_switches")) to.voluntary_switches = static_cast<int64_t>(*n);
     if (const auto n = status.find("nonvoluntary_ctxt_switches")) to.involuntary_switches = static_cast<int64_t>(*n);
   }
@@ -223,7 +223,7 @@ base::Result<std::vector<Thread>> read_threads(const Request& request) {
   for_each_process(request, [&](int pid, const std::string& process) {
     for (int tid : numbers_in(process + "/task")) {
       const std::string folder = process + "/task/" + std::to_string(tid);
-      const Stat stat(why::text_of(folder + "/stat"));
+      const Stat stat(proc::text_of(folder + "/stat"));
       if (!stat.is_valid()) continue;
       Thread t = {.tid = tid, .pid = pid, .nice = stat.number(nice_field), .cpu = stat.number(last_cpu), .policy = stat.number(policy_field), .name = stat.name(),
                   .state = state_name(stat.word(state_field)), .user_seconds = stat.seconds(user_time), .system_seconds = stat.seconds(system_time),

@@ -2,13 +2,13 @@
 #include "sql/samples.h"
 
 #include "flame/sampling.h"
+#include "proc/process_files.h"
 #include "session/output.h"
 #include "session/runner.h"
 #include "spec/numbers.h"
 #include "spec/syscalls.h"
 #include "sql/sources.h"
 #include "sql/subject.h"
-#include "why/process_files.h"
 #include "why/script_rows.h"
 
 #include <algorithm>
@@ -136,7 +136,7 @@ base::Result<std::vector<Calls>> calls_of(session::Runner& runner) {
   for (const why::ScriptRow& r : calls) {
     const int64_t pid = r.integer("0"), number = r.integer("1");
     const auto [name, is_new] = names.try_emplace(pid);
-    if (is_new) name->second = why::name_of_process(static_cast<int>(pid));
+    if (is_new) name->second = proc::name_of_process(static_cast<int>(pid));
     by_call[{pid, number}] = {.pid = pid, .count = static_cast<int64_t>(r.count()), .call = call_name(number), .process = name->second, .seconds = static_cast<double>(r.sum()) / 1e9};
   }
   for (const why::ScriptRow& r : failed) {

@@ -1,25 +1,20 @@
 // Sockets of a network namespace: TCP, UDP and Unix, as the kernel lists them (sock_diag(7)). Their processes are found by inode among the open files of
 // all processes, and only if the query reads them.
+#include "proc/process_files.h"
+#include "proc/sock_diag.h"
+#include "proc/tcp_sockets.h"
 #include "sql/proc.h"
-#include "sql/sock_diag.h"
 #include "sql/sources.h"
-
-#include "why/process_files.h"
-#include "why/tcp_sockets.h"
 
 #include <arpa/inet.h>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
 #include <linux/tcp.h>
 #include <linux/unix_diag.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <sys/socket.h>
-#include <thread>
 #include <unordered_map>
 
 namespace sql {
@@ -121,7 +116,7 @@ Socket read_internet(std::string_view protocol, std::span<const std::byte> bytes
   const bool is_listening = protocol == "tcp" && from.idiag_state == tcp_listen;
   (is_listening ? out.backlog : out.receive_queue) = from.idiag_rqueue;
   (is_listening ? out.backlog_limit : out.send_queue) = from.idiag_wqueue;
-  for_each_attribute(bytes, sizeof(inet_diag_msg), [&](unsigned type, std::span<const std::byte> value) { take_attribute(type, value, out); });
+  proc::for_each_attribute(bytes, sizeof(inet_diag_msg), [&](unsigned type, std::span<const std::byte> value) { take_attribute(type, value, out); });
   return out;
 }
 
@@ -135,7 +130,7 @@ base::Status read_internet_sockets(const base::Fd& netlink, const Request& reque
     for (const uint8_t family : {AF_INET, AF_INET6}) {
       asked.sdiag_family = family, asked.sdiag_protocol = protocol;
       const std::string_view name = protocol == IPPROTO_TCP ? "tcp" : "udp";
-      ACU_CHECK(dump_sockets(netlink, std::as_bytes(std::span(&asked, 1)), [&](std::span<const std::byte> bytes) {
+      ACU_CHECK(proc::dump_sockets(netlink, std::as_bytes(std::span(&asked, 1)), [&](std::span<const std::byte> bytes) {
         if (bytes.size() >= sizeof(inet_diag_msg)) to.push_back(read_internet(name, bytes));
       }));
     }
@@ -146,7 +141,7 @@ Socket read_unix(std::span<const std::byte> bytes) {
   const auto from = read_as<unix_diag_msg>(bytes);
   Socket out = {.protocol = from.udiag_type == SOCK_STREAM ? "stream" : from.udiag_type == SOCK_DGRAM ? "datagram" : "seqpacket", .state_number = from.udiag_state, .family = AF_UNIX};
   out.inode = from.udiag_ino;
-  for_each_attribute(bytes, sizeof from, [&](unsigned type, std::span<const std::byte> value) {
+  proc::for_each_attribute(bytes, sizeof from, [&](unsigned type, std::span<const std::byte> value) {
     if (type == UNIX_DIAG_NAME && !value.empty()) {
       out.path.emplace(reinterpret_cast<const char*>(value.data()), value.size());
       if (out.path->front() == '\0') out.path->front() = '@';
@@ -168,7 +163,7 @@ base::Status read_unix_sockets(const base::Fd& netlink, std::vector<Socket>& to)
   asked.sdiag_family = AF_UNIX;
   asked.udiag_states = UINT32_MAX;
   asked.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_PEER | UDIAG_SHOW_RQLEN;
-  return dump_sockets(netlink, std::as_bytes(std::span(&asked, 1)), [&](std::span<const std::byte> bytes) {
+  return proc::dump_sockets(netlink, std::as_bytes(std::span(&asked, 1)), [&](std::span<const std::byte> bytes) {
     if (bytes.size() >= sizeof(unix_diag_msg)) to.push_back(read_unix(bytes));
   });
 }
@@ -176,7 +171,7 @@ base::Status read_unix_sockets(const base::Fd& netlink, std::vector<Socket>& to)
 void find_processes(const Request& request, std::vector<Socket>& of) {
   std::unordered_map<int64_t, int> owners;
   for_each_process(request, [&](int pid, const std::string&) {
-    for (const uint32_t inode : why::socket_inodes(pid)) owners.try_emplace(inode, pid);
+    for (const uint32_t inode : proc::socket_inodes(pid)) owners.try_emplace(inode, pid);
   });
   std::unordered_map<int, std::string> names;
   for (Socket& socket : of) {
@@ -185,33 +180,16 @@ void find_processes(const Request& request, std::vector<Socket>& of) {
     socket.pid = owner->second;
     if (!request.uses("process")) continue;
     const auto [name, is_new] = names.try_emplace(owner->second);
-    if (is_new) name->second = why::name_of_process(owner->second);
+    if (is_new) name->second = proc::name_of_process(owner->second);
     socket.process = name->second;
   }
 }
 
-base::Fd open_netlink() { return base::Fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)); }
-
-// In the network namespace of a process, which a thread of its own enters: a socket stays in the namespace in which it was made.
-base::Result<base::Fd> open_netlink_of(int64_t pid) {
-  const base::Fd space(::open(("/proc/" + std::to_string(pid) + "/ns/net").c_str(), O_RDONLY | O_CLOEXEC));
-  if (!space.valid()) return base::errno_error("cannot open the network namespace of process " + std::to_string(pid), errno);
-  base::Fd out;
-  int error = 0;
-  std::thread([&] {
-    if (::setns(space.get(), CLONE_NEWNET) == 0) out = open_netlink();
-    error = errno;
-  }).join();
-  if (!out.valid()) return base::errno_error("cannot list sockets of process " + std::to_string(pid), error);
-  return out;
-}
-
 base::Result<std::vector<Socket>> read_sockets(const Request& request) {
-  base::Fd netlink = open_netlink();
-  if (!netlink.valid()) return base::errno_error("cannot list sockets (sock_diag)", errno);
-  if (const auto pid = request.number("namespace_of")) {
-    ACU_TRY(netlink, open_netlink_of(*pid));
-  }
+  base::Result<base::Fd> opened = base::Fd();
+  if (const auto pid = request.number("namespace_of")) ACU_CHECK(proc::in_network_of(static_cast<int>(*pid), [&] { opened = proc::open_sock_diag(); }));
+  else opened = proc::open_sock_diag();
+  ACU_TRY(const base::Fd netlink, std::move(opened));
   std::vector<Socket> out;
   ACU_CHECK(read_internet_sockets(netlink, request, out));
   ACU_CHECK(read_unix_sockets(netlink, out));

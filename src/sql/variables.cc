@@ -7,12 +7,12 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "heap/view.h"
+#include "proc/process_files.h"
+#include "proc/text.h"
 #include "session/run.h"
 #include "snapshot/line.h"
 #include "symbol/binaries.h"
 #include "target/live_target.h"
-#include "why/proc_text.h"
-#include "why/process_files.h"
 
 #include <algorithm>
 #include <rapidjson/document.h>
@@ -81,9 +81,9 @@ base::Status evaluate(probe::StoppedProgram& stopped, const std::string& express
 // A number is a process ID, a name (comm) means all that have it.
 std::vector<int> processes_of(const Request& request, const std::string& process) {
   std::vector<int> out;
-  const std::optional<uint64_t> only = why::decimal(process);
+  const std::optional<uint64_t> only = proc::decimal(process);
   for_each_process(request, [&](int pid, const std::string&) {
-    if (only ? static_cast<uint64_t>(pid) == *only : why::name_of_process(pid) == process) out.push_back(pid);
+    if (only ? static_cast<uint64_t>(pid) == *only : proc::name_of_process(pid) == process) out.push_back(pid);
   });
   return out;
 }
@@ -196,9 +196,9 @@ struct Symbol {
 // /proc/kallsyms, "ffffffff81000000 T _text\t[module]".
 std::vector<Symbol> kernel_symbols() {
   std::vector<Symbol> out;
-  const std::string text = why::text_of("/proc/kallsyms");
+  const std::string text = proc::text_of("/proc/kallsyms");
   for (std::string_view line : base::split(text, '\n')) {
-    const std::vector<std::string_view> words = why::words_of(line);
+    const std::vector<std::string_view> words = proc::words_of(line);
     uint64_t address = 0;
     if (words.size() < 3 || !base::take_hex(line, ' ', address)) continue;
     const std::string_view module = words.size() > 3 ? words[3].substr(1, words[3].size() - 2) : "kernel";
@@ -210,8 +210,8 @@ std::vector<Symbol> kernel_symbols() {
 base::Result<std::vector<Symbol>> read_symbols(const Request& request) {
   const std::string object = request.text("object").value_or("");
   if (object == "kernel") return kernel_symbols();
-  const std::optional<uint64_t> pid = why::decimal(object);
-  if (pid && why::name_of_process(static_cast<int>(*pid)).empty()) return no_process(object);
+  const std::optional<uint64_t> pid = proc::decimal(object);
+  if (pid && proc::name_of_process(static_cast<int>(*pid)).empty()) return no_process(object);
   symbol::Binaries binaries(pid ? static_cast<pid_t>(*pid) : -1);
   ACU_TRY(const std::vector<symbol::Binary*> found, binaries.find(pid ? "*" : object));
   std::vector<Symbol> out;

@@ -1,10 +1,9 @@
 #include "symbol/debuginfod.h"
 
+#include "base/library.h"
 #include "base/text.h"
 
 #include <cstdlib>
-#include <cstring>
-#include <dlfcn.h>
 
 namespace symbol {
 
@@ -12,31 +11,23 @@ using base::Error;
 using base::Failure;
 
 // The functions of elfutils/debuginfod.h that we call.
-struct Library {
+struct Client {
   void* (*begin)() = nullptr;
   void (*end)(void* client) = nullptr;
   int (*find)(void* client, const unsigned char* build_id, int size, char** path) = nullptr;
 };
 
-static base::Result<Library> load() {
-  void* handle = ::dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    const char* why = ::dlerror();
-    return Error{Failure::unsupported,
-                 std::string("no debug files can be fetched: ") +
-                     (why ? why : "libdebuginfod.so.1 cannot be loaded") +
-                     "; install libdebuginfod (Debian: libdebuginfod1, Fedora: elfutils-debuginfod-client)"};
-  }
-  Library library;
-  auto resolve = [&](auto& function, const char* name) {
-    void* at = ::dlsym(handle, name);
-    std::memcpy(&function, &at, sizeof at);
-    return at != nullptr;
-  };
-  if (resolve(library.begin, "debuginfod_begin") && resolve(library.end, "debuginfod_end") &&
-      resolve(library.find, "debuginfod_find_debuginfo"))
-    return library;
-  return Error{Failure::unsupported, "libdebuginfod.so.1 lacks a function: another version of it is needed"};
+static base::Result<Client> load() {
+  constexpr const char* name = "libdebuginfod.so.1";
+  const base::Result<base::Library> library = base::Library::open(name);
+  if (!library.ok())
+    return Error{Failure::unsupported, "no debug files can be fetched: " + library.error().message +
+                                           "; install libdebuginfod (Debian: libdebuginfod1, Fedora: elfutils-debuginfod-client)"};
+  const Client out = {.begin = library->find<void* (*)()>("debuginfod_begin"),
+                      .end = library->find<void (*)(void*)>("debuginfod_end"),
+                      .find = library->find<int (*)(void*, const unsigned char*, int, char**)>("debuginfod_find_debuginfo")};
+  if (out.begin && out.end && out.find) return out;
+  return Error{Failure::unsupported, std::string(name) + " lacks a function: another version of it is needed"};
 }
 
 base::Result<Download> download_debug_file(base::ByteSpan build_id) {
@@ -44,7 +35,7 @@ base::Result<Download> download_debug_file(base::ByteSpan build_id) {
   if (!servers || !*servers)
     return Error{Failure::usage,
                  "DEBUGINFOD_URLS names no server to ask; set it to that of the distribution"};
-  static const base::Result<Library> library = load();
+  static const base::Result<Client> library = load();
   if (!library) return library.error();
   void* client = library->begin();
   if (!client) return Error{Failure::runtime, "libdebuginfod does not start"};

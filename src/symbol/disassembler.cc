@@ -3,13 +3,13 @@
 #include "symbol/binary.h"
 #include "symbol/instructions.h"
 
+#include "base/library.h"
 #include "base/text.h"
 
 #if defined(__x86_64__)
 #include <Zydis/Decoder.h>
 #include <Zydis/Zydis.h>
 #endif
-#include <dlfcn.h>
 
 namespace symbol {
 
@@ -26,16 +26,14 @@ struct Disassembler {
   std::string problem;
 
   Disassembler() {
-    void* handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-      problem = std::string(
-                    "whether an instruction begins there can't be checked without a disassembler: install ") +
-                library + " (package libzydis4.0)";
+    const base::Result<base::Library> zydis = base::Library::open(library);
+    if (!zydis.ok()) {
+      problem = "whether an instruction begins there can't be checked without a disassembler (" + zydis.error().message + "): install " + library + " (package libzydis4.0)";
       return;
     }
-    auto init = reinterpret_cast<decltype(&ZydisDecoderInit)>(::dlsym(handle, "ZydisDecoderInit"));
-    auto version = reinterpret_cast<decltype(&ZydisGetVersion)>(::dlsym(handle, "ZydisGetVersion"));
-    decode_one = reinterpret_cast<decltype(decode_one)>(::dlsym(handle, "ZydisDecoderDecodeInstruction"));
+    auto init = zydis->find<decltype(&ZydisDecoderInit)>("ZydisDecoderInit");
+    auto version = zydis->find<decltype(&ZydisGetVersion)>("ZydisGetVersion");
+    decode_one = zydis->find<decltype(decode_one)>("ZydisDecoderDecodeInstruction");
     bool same = version && ZYDIS_VERSION_MAJOR(version()) == ZYDIS_VERSION_MAJOR(ZYDIS_VERSION);
     if (!same || !init || !decode_one ||
         !ZYAN_SUCCESS(init(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))

@@ -10,22 +10,14 @@
 
 #include <cstdio>
 #include <fcntl.h>
+#include <new>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#ifndef ACU_VERSION
-#define ACU_VERSION "unknown"
-#endif
 
 namespace tool {
 
 void say(std::string_view text) { base::write_all(STDOUT_FILENO, text); }
 void complain(std::string_view text) { base::write_all(STDERR_FILENO, text); }
-
-int version() {
-  say("acu " ACU_VERSION "\n");
-  return 0;
-}
 
 int refuse(std::string_view message) {
   complain("ERROR: " + std::string(message) + "\n");
@@ -94,7 +86,14 @@ static void fill_standard_descriptors() {
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
 }
 
+// Nothing is left to do then; what was attached goes with the process.
+static void out_of_memory() {
+  tool::complain("ERROR: out of memory\nhint: free some, raise the limit (ulimit -v, the control group's memory.max), or ask for less: fewer map keys, a shorter recording\n");
+  ::_exit(static_cast<int>(base::Failure::runtime));
+}
+
 int main(int argc, char** argv) {
+  std::set_new_handler(out_of_memory);
   fill_standard_descriptors();
   const tool::Words words(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0));
   const int status = tool::run_as(argc > 0 ? argv[0] : "acu", words);

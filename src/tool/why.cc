@@ -1,6 +1,7 @@
 // `acu why`: finds the cause by itself.
 #include "base/fd.h"
 #include "base/text.h"
+#include "proc/process_files.h"
 #include "report/page.h"
 #include "session/arguments.h"
 #include "session/output.h"
@@ -10,7 +11,6 @@
 #include "why/causes.h"
 #include "why/core_question.h"
 #include "why/page.h"
-#include "why/process_files.h"
 #include "why/recording_question.h"
 #include "why/report.h"
 
@@ -79,7 +79,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   out.question.pid = filter.pid;
   ACU_CHECK(choose_process(arguments, filter, out));
   if (const int pid = out.question.pid; pid >= 0) {
-    out.question.name = why::name_of_process(pid);
+    out.question.name = proc::name_of_process(pid);
     if (out.question.name.empty()) return usage("there is no process " + std::to_string(pid));
   }
   if (!out.question.file.empty() && (out.question.pid >= 0 || arguments.has(OptionId::measure)))

@@ -1,7 +1,7 @@
 #include "why/call_time.h"
 
+#include "proc/text.h"
 #include "session/script_maps.h"
-#include "why/proc_text.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -13,10 +13,10 @@ std::map<uint32_t, uint64_t> runnable_times(int pid) {
   const std::string folder = "/proc/" + std::to_string(pid) + "/task";
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator(folder, gone)) {
-    const std::string times = text_of(entry.path() / "schedstat");
-    const std::vector<std::string_view> words = words_of(times);
-    if (const auto thread = decimal(entry.path().filename().native()); thread && words.size() >= 2)
-      out[static_cast<uint32_t>(*thread)] = decimal(words[0]).value_or(0) + decimal(words[1]).value_or(0);
+    const std::string times = proc::text_of(entry.path() / "schedstat");
+    const std::vector<std::string_view> words = proc::words_of(times);
+    if (const auto thread = proc::decimal(entry.path().filename().native()); thread && words.size() >= 2)
+      out[static_cast<uint32_t>(*thread)] = proc::decimal(words[0]).value_or(0) + proc::decimal(words[1]).value_or(0);
   }
   return out;
 }
@@ -36,7 +36,7 @@ base::Result<Sliced> CallTime::busy(session::Runner& runner, uint64_t interval_n
   for (const ScriptRow& r : open) {
     const auto at = idle_of.find(static_cast<uint32_t>(r.number("key")));
     if (at == idle_of.end() || !r.number("at") || !r.number("waits")) continue;
-    at->second.add_span(growth(began, r.number("at")), measured, slice_ns);
+    at->second.add_span(proc::growth(began, r.number("at")), measured, slice_ns);
   }
   Sliced out;
   for (const auto& [thread, its] : idle_of)
@@ -44,7 +44,7 @@ base::Result<Sliced> CallTime::busy(session::Runner& runner, uint64_t interval_n
   for (const auto& [thread, now] : runnable_times(pid_)) {
     if (idle_of.contains(thread)) continue;
     const auto before = before_.find(thread);
-    const double ns = static_cast<double>(growth(before == before_.end() ? 0 : before->second, now));
+    const double ns = static_cast<double>(proc::growth(before == before_.end() ? 0 : before->second, now));
     for (size_t i = 0; i < Sliced::slices; i++) out.add_to(i, ns / static_cast<double>(Sliced::slices));
   }
   return out;

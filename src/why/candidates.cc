@@ -1,9 +1,9 @@
 #include "why/candidates.h"
 
 #include "base/text.h"
+#include "proc/process_files.h"
 #include "symbol/containers.h"
 #include "why/call_time.h"
-#include "why/process_files.h"
 
 #include <algorithm>
 #include <chrono>
@@ -30,7 +30,7 @@ std::vector<int> processes_called(std::string_view name) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc", none)) {
     const auto number = base::parse_integer(entry.path().filename().native());
     if (!number || static_cast<pid_t>(*number) == ::getpid()) continue;
-    if (name_of_process(static_cast<int>(*number)) == name) out.push_back(static_cast<int>(*number));
+    if (proc::name_of_process(static_cast<int>(*number)) == name) out.push_back(static_cast<int>(*number));
   }
   return out;
 }

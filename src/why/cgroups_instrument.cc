@@ -2,8 +2,8 @@
 // limit, and had nothing killed, are left out.
 #include "why/instruments.h"
 
-#include "why/cgroup_counters.h"
-#include "why/process_files.h"
+#include "proc/cgroup_counters.h"
+#include "proc/process_files.h"
 
 #include <algorithm>
 
@@ -16,13 +16,13 @@ constexpr size_t most_groups = 512; // read in each hierarchy
 constexpr size_t most_facts = 64;
 constexpr double least_cpu = 0.005, least_pressure = 0.01, near_limit = 0.9;
 
-double rate(uint64_t before, uint64_t after, double ns) { return static_cast<double>(growth(before, after)) * 1e9 / ns; }
+double rate(uint64_t before, uint64_t after, double ns) { return static_cast<double>(proc::growth(before, after)) * 1e9 / ns; }
 
 // The kernel adds up how long each CPU was denied to it; as a part of the time it is no more than the part of the periods in which there was any.
-double throttled_part(const CgroupCounters& before, const CgroupCounters& after, double ns) {
-  const uint64_t periods = growth(before.periods, after.periods), throttled = growth(before.throttled_periods, after.throttled_periods);
+double throttled_part(const proc::CgroupCounters& before, const proc::CgroupCounters& after, double ns) {
+  const uint64_t periods = proc::growth(before.periods, after.periods), throttled = proc::growth(before.throttled_periods, after.throttled_periods);
   if (!periods) return 0;
-  return std::min({1.0, static_cast<double>(growth(before.throttled_ns, after.throttled_ns)) / ns, static_cast<double>(throttled) / static_cast<double>(periods)});
+  return std::min({1.0, static_cast<double>(proc::growth(before.throttled_ns, after.throttled_ns)) / ns, static_cast<double>(throttled) / static_cast<double>(periods)});
 }
 
 class CgroupsInstrument final : public Instrument {
@@ -30,7 +30,7 @@ public:
   explicit CgroupsInstrument(const Subject& subject) : subject_(subject) {}
 
   base::Status prepare(const session::Options&) override {
-    std::vector<CgroupMount> mounts = find_cgroup_mounts(text_of("/proc/self/mounts"));
+    std::vector<proc::CgroupMount> mounts = proc::find_cgroup_mounts(proc::text_of("/proc/self/mounts"));
     if (mounts.empty()) return base::Error{base::Failure::unsupported, "no hierarchy of control groups is mounted"};
     reader_.emplace(std::move(mounts));
     reader_->find(most_groups);
@@ -41,17 +41,17 @@ public:
 
 private:
   Subject subject_;
-  std::optional<CgroupReader> reader_;
-  std::map<std::string, CgroupCounters> before_;
+  std::optional<proc::CgroupReader> reader_;
+  std::map<std::string, proc::CgroupCounters> before_;
 };
 
 base::Result<std::vector<Fact>> CgroupsInstrument::end(uint64_t interval_ns) {
   const double ns = static_cast<double>(std::max<uint64_t>(interval_ns, 1));
-  const std::map<std::string, CgroupCounters> after = reader_->read_again(before_);
-  const std::string asked = cgroup_of_process(std::max(subject_.asked, subject_.pid));
+  const std::map<std::string, proc::CgroupCounters> after = reader_->read_again(before_);
+  const std::string asked = proc::cgroup_of_process(std::max(subject_.asked, subject_.pid));
   struct Group {
     const std::string* name;
-    const CgroupCounters *before, *after;
+    const proc::CgroupCounters *before, *after;
     double cpu, throttled;
     bool is_asked;
   };
@@ -59,7 +59,7 @@ base::Result<std::vector<Fact>> CgroupsInstrument::end(uint64_t interval_ns) {
   for (const auto& [name, counters] : after) {
     const auto before = before_.find(name);
     if (before == before_.end()) continue;
-    const CgroupCounters& b = before->second;
+    const proc::CgroupCounters& b = before->second;
     const double cpu = rate(b.cpu_ns, counters.cpu_ns, ns) / 1e9, throttled = throttled_part(b, counters, ns);
     const bool is_near_limit = counters.memory_limit && static_cast<double>(counters.memory) >= near_limit * static_cast<double>(counters.memory_limit);
     const bool has_events = counters.oom_kills || counters.max_events > b.max_events || counters.high_events > b.high_events;

@@ -1,13 +1,13 @@
 // The measurement `connections`: whom a process connects to, and for how long it waits for each (scripts/why_connections.bt); its listen queues and local
 // ports from lists of the kernel's sockets. A thread waits for the peer that it asked last: with several requests at once others are not counted.
+#include "proc/process_files.h"
+#include "proc/tcp_sockets.h"
+#include "proc/text.h"
 #include "session/script_maps.h"
 #include "why/calls_instrument.h"
 #include "why/instruments.h"
-#include "why/proc_text.h"
-#include "why/process_files.h"
 #include "why/sampler.h"
 #include "why/slots.h"
-#include "why/tcp_sockets.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -68,7 +68,7 @@ private:
   base::Status add_ports();
   base::Status add_queues();
 
-  TcpSockets sockets_;
+  proc::TcpSockets sockets_;
   std::map<uint16_t, Queue> queues_; // by port
   std::map<uint64_t, Peer> peers_; // by the script's number
   std::vector<Fact> out_;
@@ -95,10 +95,10 @@ void ConnectionsInstrument::begin() {
 }
 
 void ConnectionsInstrument::look_at_queues() {
-  const base::Result<std::vector<TcpSocket>> sockets = sockets_.list(1U << TCP_LISTEN);
+  const base::Result<std::vector<proc::TcpSocket>> sockets = sockets_.list(1U << TCP_LISTEN);
   if (!sockets.ok() || sockets->empty()) return;
-  const std::set<uint32_t> own = socket_inodes(subject_.pid);
-  for (const TcpSocket& s : *sockets) {
+  const std::set<uint32_t> own = proc::socket_inodes(subject_.pid);
+  for (const proc::TcpSocket& s : *sockets) {
     if (!own.contains(s.inode)) continue;
     Queue& q = queues_[s.local_port];
     if (!q.looks++) q.first_drops = s.drops;
@@ -115,7 +115,7 @@ base::Status ConnectionsInstrument::read_peers() {
     return {};
   };
   ACU_CHECK(each("peers", [&](const ScriptRow& r) {
-    peers_[r.number("key")].address = peer_text(r.number("family"), r.number("port"), r.number("first"), r.number("second"));
+    peers_[r.number("key")].address = proc::peer_text(r.number("family"), r.number("port"), r.number("first"), r.number("second"));
   }));
   ACU_CHECK(each("connects", [&](const ScriptRow& r) { peers_[r.number("key")].connects = r.count(), peers_[r.number("key")].connect_ns = r.sum(); }));
   ACU_CHECK(each("latency", [&](const ScriptRow& r) { peers_[r.number("key")].answers = r.count(), peers_[r.number("key")].latency_ns = r.sum(); }));
@@ -130,7 +130,7 @@ base::Status ConnectionsInstrument::read_failures() {
   for (const ScriptRow& r : failures) peers_[r.number("0")].failures[static_cast<int>(r.number("1"))] += r.count();
   ACU_TRY(const std::vector<ScriptRow> at_once, rows("failed_at_once"));
   for (const ScriptRow& r : at_once) {
-    const std::string address = peer_text(r.number("0"), r.number("1"), r.number("2"), r.number("3"));
+    const std::string address = proc::peer_text(r.number("0"), r.number("1"), r.number("2"), r.number("3"));
     const auto known = std::ranges::find_if(peers_, [&](const auto& p) { return p.second.address == address; });
     Peer& peer = known != peers_.end() ? known->second : peers_[(peers_.empty() ? 0 : peers_.rbegin()->first) + 1];
     peer.address = address;
@@ -150,7 +150,7 @@ base::Status ConnectionsInstrument::read_open() {
   std::map<uint64_t, uint64_t> peer_of; // by thread
   for (const ScriptRow& r : asks) peer_of[r.number("key")] = r.sum();
   for (const ScriptRow& r : connecting) {
-    const uint64_t age = growth(r.number("at"), end);
+    const uint64_t age = proc::growth(r.number("at"), end);
     if (age < lost_after_ns) continue;
     Peer& peer = peers_[r.number("peer")];
     peer.connects++;
@@ -161,7 +161,7 @@ base::Status ConnectionsInstrument::read_open() {
   for (const ScriptRow& r : calls) {
     const auto peer = peer_of.find(r.number("key"));
     if (peer == peer_of.end() || !r.number("at")) continue;
-    peers_[peer->second].time.add_span(growth(first, r.number("at")), subject_.interval_ns, slice_ns_);
+    peers_[peer->second].time.add_span(proc::growth(first, r.number("at")), subject_.interval_ns, slice_ns_);
   }
   return {};
 }
@@ -187,9 +187,9 @@ void ConnectionsInstrument::add_peer(const Peer& peer, const Sliced& busy) {
 
 base::Status ConnectionsInstrument::add_ports() {
   constexpr uint32_t connected = ~(1U << TCP_LISTEN) & ~(1U << TCP_CLOSE);
-  ACU_TRY(const std::vector<TcpSocket> sockets, sockets_.list(connected));
+  ACU_TRY(const std::vector<proc::TcpSocket> sockets, sockets_.list(connected));
   std::map<std::string_view, std::pair<uint64_t, uint64_t>> used; // in TIME_WAIT, all
-  for (const TcpSocket& s : sockets) {
+  for (const proc::TcpSocket& s : sockets) {
     auto& [closing, all] = used[s.peer];
     closing += s.state == TCP_TIME_WAIT;
     all++;
@@ -214,9 +214,9 @@ base::Status ConnectionsInstrument::add_queues() {
     add("listen-queue", {{"port", int64_t{port}},
                          {"length", static_cast<double>(q.length) / static_cast<double>(q.looks)},
                          {"limit", static_cast<int64_t>(q.limit)},
-                         {"overflows", rate(growth(q.first_drops, q.last_drops))},
+                         {"overflows", rate(proc::growth(q.first_drops, q.last_drops))},
                          {"accepts", rate(accepts[port])},
-                         {"name", name_of_process(subject_.pid)}});
+                         {"name", proc::name_of_process(subject_.pid)}});
   return {};
 }
 

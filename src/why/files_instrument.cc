@@ -1,10 +1,10 @@
 // The measurement `files`: what a process reads, writes and makes durable, by file, from its system calls (scripts/why_files.bt). Files that it has mapped
 // are counted only as far as they grow the page cache.
 #include "base/text.h"
+#include "proc/process_files.h"
+#include "proc/text.h"
 #include "why/calls_instrument.h"
 #include "why/instruments.h"
-#include "why/proc_text.h"
-#include "why/process_files.h"
 #include "why/program_location.h"
 
 #include <algorithm>
@@ -81,8 +81,8 @@ struct CacheCounters {
   uint64_t refaulted = 0, read = 0; // bytes of files: read again soon after they were dropped; read from disk
 };
 CacheCounters cache_counters() {
-  const NamedNumbers counters = read_named_numbers(text_of("/proc/vmstat"));
-  return {.bytes = read_named_numbers(text_of("/proc/meminfo")).get("Cached"),
+  const proc::NamedNumbers counters = proc::read_named_numbers(proc::text_of("/proc/vmstat"));
+  return {.bytes = proc::read_named_numbers(proc::text_of("/proc/meminfo")).get("Cached"),
           .refaulted = counters.get("workingset_refault_file") * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)),
           .read = counters.get("pgpgin") * 1024};
 }
@@ -198,8 +198,8 @@ void FilesInstrument::add_write(uint64_t id, const File& file, const Usage& of) 
 
 // A kernel that does not say so of each file counts it for the host.
 double FilesInstrument::again(const File& file) const {
-  const double part = knows_refaults_ ? static_cast<double>(file.again) : static_cast<double>(growth(cache_before_.refaulted, cache_after_.refaulted));
-  const double whole = knows_refaults_ ? static_cast<double>(file.added) : static_cast<double>(growth(cache_before_.read, cache_after_.read));
+  const double part = knows_refaults_ ? static_cast<double>(file.again) : static_cast<double>(proc::growth(cache_before_.refaulted, cache_after_.refaulted));
+  const double whole = knows_refaults_ ? static_cast<double>(file.added) : static_cast<double>(proc::growth(cache_before_.read, cache_after_.read));
   return whole > 0 ? std::min(1.0, part / whole) : 0;
 }
 
@@ -218,7 +218,7 @@ void FilesInstrument::add_growth(uint64_t id, const File& file, double of_host) 
   const uint64_t bytes = (file.last_pages - file.first_pages) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const double part = of_host > 0 ? std::min(1.0, static_cast<double>(bytes) / of_host) : 0;
   if (rate(bytes) < 1e5) return; // a twentieth of what a rule takes for growth
-  add("cache-growth", {{"what", std::string("page cache")}, {"name", name_of_process(subject_.pid)}, {"path", path_of(id, file)},
+  add("cache-growth", {{"what", std::string("page cache")}, {"name", proc::name_of_process(subject_.pid)}, {"path", path_of(id, file)},
                        {"rate", rate(bytes)}, {"share", part}, {"low", part}, {"high", part}});
 }
 
@@ -234,7 +234,7 @@ base::Result<std::vector<Fact>> FilesInstrument::end(uint64_t) {
     if (largest.size() > most_facts) largest.resize(most_facts);
     for (const auto& [ns, id] : largest) (this->*make)(id, files_[id], *use(files_[id], what));
   }
-  for (const auto& [id, file] : files_) add_growth(id, file, static_cast<double>(growth(cache_before_.bytes, cache_after_.bytes)));
+  for (const auto& [id, file] : files_) add_growth(id, file, static_cast<double>(proc::growth(cache_before_.bytes, cache_after_.bytes)));
   return std::move(out_);
 }
 

@@ -1,14 +1,12 @@
 // The measurement `heap`: blocks that a process allocates and does not free, by function. Every call of its allocator is followed, so a process that allocates too often
 // for that is left alone.
-#include "base/fd.h"
-#include "base/print.h"
 #include "flame/allocations.h"
 #include "session/script_maps.h"
 #include "why/instruments.h"
+#include "why/moment.h"
 #include "why/program_location.h"
 #include "why/script_instrument.h"
 
-#include <fcntl.h>
 #include <map>
 
 namespace why {
@@ -36,37 +34,14 @@ public:
 private:
   void configure(session::BuiltinScript& script) const override;
   void arrange(session::Measurement& measurement) override;
-  base::Result<double> cost(const session::Options& run);
 
   flame::Allocations functions_;
 };
 
-base::Result<uint64_t> number(session::Runner& runner, std::string_view map) {
-  return session::read_number(runner.program(), runner.backend().engine(), map);
-}
-
-// In percent of a CPU, from counting the calls for a moment.
-base::Result<double> HeapInstrument::cost(const session::Options& run) {
-  constexpr uint64_t moment_ns = 100'000'000;
-  session::BuiltinScript counts = functions_.counts;
-  counts.set_whose({.text = "true"}, {}, moment_ns);
-  session::Runner runner({.aim = "measure", .script = std::move(counts), .functions_of = subject_.pid}, session::Runner::Take(), subject_.shared);
-  ACU_CHECK(runner.compile());
-  ACU_CHECK(runner.load(run));
-  const base::Fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  session::Output output(nowhere.get(), session::Buffering::full, false);
-  ACU_CHECK(runner.live(output));
-  ACU_TRY(const uint64_t taken, number(runner, "taken"));
-  ACU_TRY(const uint64_t given, number(runner, "given"));
-  ACU_TRY(const uint64_t careful, number(runner, "careful"));
-  return flame::cost_of_following(taken, given, careful, moment_ns);
-}
-
 base::Status HeapInstrument::prepare(const session::Options& run) {
   ACU_TRY(functions_, flame::find_allocations(subject_.pid, spec::AllocatorCalls::live));
-  ACU_TRY(const double percent, cost(run));
-  if (percent > subject_.max_cost)
-    return base::Error{base::Failure::unsupported, base::print("it allocates so often that following it would take %.0f%% of a CPU (--max-cost)", percent)};
+  ACU_TRY(const std::vector<uint64_t> calls, count_for_a_moment(subject_, functions_.counts, run, {"taken", "given", "careful"}));
+  ACU_CHECK(check_cost(subject_, "allocates", flame::cost_of_following(calls[0], calls[1], calls[2], moment_ns)));
   return ScriptInstrument::prepare(run);
 }
 
@@ -83,7 +58,7 @@ void HeapInstrument::arrange(session::Measurement& measurement) {
 
 base::Result<std::vector<Fact>> HeapInstrument::end(uint64_t) {
   ACU_TRY(const std::vector<ScriptRow> live, rows("live"));
-  ACU_TRY(const uint64_t older, number(*runner_, "older"));
+  ACU_TRY(const uint64_t older, session::read_number(runner_->program(), runner_->backend().engine(), "older"));
   std::map<std::string, Place> places; // by function
   Sliced all;
   uint64_t blocks = 0;

@@ -20,6 +20,7 @@ std::unique_ptr<Instrument> make_connections_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_snapshot_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_page_faults_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_timers_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_signals_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_packets_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_allocations_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_heap_instrument(const Subject& subject);

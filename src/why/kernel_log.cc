@@ -2,7 +2,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "why/proc_text.h"
+#include "proc/text.h"
 
 #include <array>
 #include <cerrno>
@@ -30,8 +30,8 @@ std::vector<LogLine> read_kernel_log() {
     const size_t begin = text.find(';');
     if (begin == text.npos) continue;
     const std::vector<std::string_view> head = base::split(text.substr(0, begin), ',');
-    const uint64_t written_ns = head.size() > 2 ? decimal(head[2]).value_or(0) * 1000 : 0;
-    out.push_back({.age_ns = growth(written_ns, now_ns), .text = std::string(text.substr(begin + 1, text.find('\n', begin) - begin - 1))});
+    const uint64_t written_ns = head.size() > 2 ? proc::decimal(head[2]).value_or(0) * 1000 : 0;
+    out.push_back({.age_ns = proc::growth(written_ns, now_ns), .text = std::string(text.substr(begin + 1, text.find('\n', begin) - begin - 1))});
   }
 }
 

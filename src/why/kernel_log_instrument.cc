@@ -1,9 +1,9 @@
 // The measurement `kernel-log`: processes that the kernel killed for lack of memory, as far back as its log reaches.
 #include "why/instruments.h"
 
+#include "proc/text.h"
 #include "why/kernel_log.h"
 #include "why/oom_report.h"
-#include "why/proc_text.h"
 
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ public:
   base::Result<std::vector<Fact>> end(uint64_t) override {
     OomReports reports(static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
     for (const LogLine& line : read_kernel_log()) reports.add(line.text);
-    const uint64_t total = read_named_numbers(text_of("/proc/meminfo")).get("MemTotal");
+    const uint64_t total = proc::read_named_numbers(proc::text_of("/proc/meminfo")).get("MemTotal");
     const std::vector<OomKill>& kills = reports.kills();
     std::vector<Fact> out;
     for (size_t i = kills.size() > most_facts ? kills.size() - most_facts : 0; i < kills.size(); i++) {

@@ -24,6 +24,7 @@ constexpr InstrumentKind kinds[] = {
     {.measurements = "connections", .needs_pid = true, .make = make_connections_instrument},
     {.measurements = "page-faults", .needs_pid = true, .make = make_page_faults_instrument},
     {.measurements = "timers", .needs_pid = true, .make = make_timers_instrument},
+    {.measurements = "signals", .needs_pid = true, .cost = 0, .make = make_signals_instrument},
     {.measurements = "packets", .needs_pid = true, .make = make_packets_instrument},
     {.measurements = "allocations", .needs_pid = true, .make = make_allocations_instrument},
     {.measurements = "heap", .needs_pid = true, .cost = 0, .make = make_heap_instrument},

@@ -25,7 +25,7 @@ inline constexpr MeasurementName measurement_names[] = {
     {"cpu-counters", "hot-function"}, // by cycles, independent of the clock
     {"run-queues", "run-queue process-time", "waits", true},
     {"waits", "wait process-time", "", true},
-    {"wait-graph", "bottleneck pool late-wakeup", "waits", true},
+    {"wait-graph", "bottleneck pool", "waits", true},
     {"locks", "lock lock-cycle", "waits", true},
     {"block-io", "disk-latency disk-user"},
     {"files", "file-write file-read file-sync cache-growth"},
@@ -39,6 +39,7 @@ inline constexpr MeasurementName measurement_names[] = {
     {"collectors", "collector"},
     {"exceptions", "exceptions"},
     {"timers", "timers"},
+    {"signals", "late-wakeup"},
     {"kernel-log", "oom-kill"},
     {"crashes", "crash-report"},
     {"snapshot", "stuck-thread lock-cycle"},

@@ -1,8 +1,8 @@
 // The measurement `packets`: small segments that a process writes and the kernel holds back until the one before is acknowledged, by peer and function.
+#include "proc/tcp_sockets.h"
 #include "why/calls_instrument.h"
 #include "why/instruments.h"
 #include "why/program_location.h"
-#include "why/tcp_sockets.h"
 
 #include <map>
 
@@ -32,7 +32,7 @@ base::Result<std::vector<Fact>> PacketsInstrument::end(uint64_t) {
   std::map<std::pair<std::string, std::string>, Held> places; // by peer and function
   const auto place_of = [&](const ScriptRow& r) -> Held& {
     const ProgramLocation location = location_of(stacks(), r.stack("4", static_cast<uint32_t>(subject_.pid)));
-    return places[{peer_text(r.number("0"), r.number("1"), r.number("2"), r.number("3")), in_words(location)}];
+    return places[{proc::peer_text(r.number("0"), r.number("1"), r.number("2"), r.number("3")), in_words(location)}];
   };
   for (const ScriptRow& r : stalls) {
     Held& held = place_of(r);

@@ -4,11 +4,11 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "session/script_maps.h"
 #include "base/text.h"
+#include "proc/process_files.h"
+#include "proc/text.h"
 #include "session/script_maps.h"
-#include "why/process_files.h"
-#include "why/proc_text.h"
+#include "session/script_maps.h"
 #include "why/sampler.h"
 #include "why/script_rows.h"
 
@@ -30,17 +30,17 @@ constexpr uint64_t pause_per_look = 500;
 
 // How many PID namespaces are around this process's.
 uint64_t namespace_level() {
-  const std::string status = text_of("/proc/self/status");
+  const std::string status = proc::text_of("/proc/self/status");
   for (std::string_view line : base::split(status, '\n'))
-    if (line.starts_with("NSpid:")) return std::max<size_t>(words_of(line).size(), 2) - 2;
+    if (line.starts_with("NSpid:")) return std::max<size_t>(proc::words_of(line).size(), 2) - 2;
   return 0;
 }
 
 // Threads of this host, as /proc/loadavg has them ("0.1 0.2 0.3 1/345 678").
 uint64_t thread_count() {
-  const std::string load = text_of("/proc/loadavg");
+  const std::string load = proc::text_of("/proc/loadavg");
   const size_t slash = load.find('/');
-  return slash == load.npos ? 0 : decimal(std::string_view(load).substr(slash + 1, load.find(' ', slash) - slash - 1)).value_or(0);
+  return slash == load.npos ? 0 : proc::decimal(std::string_view(load).substr(slash + 1, load.find(' ', slash) - slash - 1)).value_or(0);
 }
 
 // What a thread, or the ended threads of a process, used.
@@ -57,8 +57,8 @@ struct Usage {
     return *this;
   }
   Usage& operator-=(const Usage& o) {
-    ran = growth(o.ran, ran), user = growth(o.user, user), system = growth(o.system, system), voluntary = growth(o.voluntary, voluntary);
-    involuntary = growth(o.involuntary, involuntary), minor = growth(o.minor, minor), major = growth(o.major, major);
+    ran = proc::growth(o.ran, ran), user = proc::growth(o.user, user), system = proc::growth(o.system, system), voluntary = proc::growth(o.voluntary, voluntary);
+    involuntary = proc::growth(o.involuntary, involuntary), minor = proc::growth(o.minor, minor), major = proc::growth(o.major, major);
     return *this;
   }
 };
@@ -108,7 +108,7 @@ private:
   uint64_t looks_ = 0, next_look_ns_ = 0;
   double ns_ = 1; // the interval
   Sampler sampler_;
-  Languages languages_;
+  proc::Languages languages_;
 };
 
 base::Status ProcessesInstrument::prepare(const session::Options& run) {
@@ -214,7 +214,7 @@ Fact ProcessesInstrument::fact_of(uint32_t number, const Process& p) {
   return {.kind = find_fact_kind("process"),
           .slots = {{"pid", int64_t{pid}},
                     {"name", p.name},
-                    {"cgroup", cgroup_of_process(pid)},
+                    {"cgroup", proc::cgroup_of_process(pid)},
                     {"language", p.is_kernel ? std::string() : languages_.of_process(pid)},
                     {"cpu", p.cpu(ns_)},
                     {"user", part(p.used.user, p.used.user + p.used.system)},
@@ -226,7 +226,7 @@ Fact ProcessesInstrument::fact_of(uint32_t number, const Process& p) {
                     {"involuntary", rate(p.used.involuntary)},
                     {"minor_faults", rate(p.used.minor)},
                     {"major_faults", rate(p.used.major)},
-                    {"descriptors", p.is_kernel ? int64_t{0} : static_cast<int64_t>(open_descriptors(pid))},
+                    {"descriptors", p.is_kernel ? int64_t{0} : static_cast<int64_t>(proc::open_descriptors(pid))},
                     {"descriptor_limit", static_cast<int64_t>(std::min<uint64_t>(p.descriptor_limit, INT64_MAX))},
                     {"rss", static_cast<int64_t>(p.rss * page)},
                     {"rss_growth", p.growth_of_memory(ns_)},

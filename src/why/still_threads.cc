@@ -2,7 +2,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "why/proc_text.h"
+#include "proc/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -27,10 +27,10 @@ uint64_t hexadecimal(std::string_view word) {
 
 // "202 0x5581 0x80 0x2 0x0 0x0 0x0 0x7f00 0x7f01"; "-1 0x7f00 0x7f01" outside of calls; "running".
 void read_call(std::string_view text, StillThread& into) {
-  const std::vector<std::string_view> words = words_of(base::trim(text));
+  const std::vector<std::string_view> words = proc::words_of(base::trim(text));
   if (words.size() < 3) return;
   if (words.size() == 9) {
-    into.call = static_cast<int64_t>(decimal(words[0]).value_or(0));
+    into.call = static_cast<int64_t>(proc::decimal(words[0]).value_or(0));
     for (size_t i = 0; i < into.arguments.size(); i++) into.arguments[i] = hexadecimal(words[i + 1]);
   }
   into.sp = hexadecimal(words[words.size() - 2]);
@@ -39,17 +39,17 @@ void read_call(std::string_view text, StillThread& into) {
 
 void read_status(const std::string& text, StillThread& into) {
   for (std::string_view line : base::split(text, '\n')) {
-    const std::vector<std::string_view> words = words_of(line);
+    const std::vector<std::string_view> words = proc::words_of(line);
     if (words.size() < 2) continue;
     if (words[0] == "State:") into.state = words[1].front();
-    if (words[0] == "NSpid:") into.own_tid = static_cast<uint32_t>(decimal(words.back()).value_or(0));
-    if (words[0].ends_with("_ctxt_switches:")) into.switches += decimal(words[1]).value_or(0);
+    if (words[0] == "NSpid:") into.own_tid = static_cast<uint32_t>(proc::decimal(words.back()).value_or(0));
+    if (words[0].ends_with("_ctxt_switches:")) into.switches += proc::decimal(words[1]).value_or(0);
   }
 }
 
 // When it was last given a CPU, in seconds of the scheduler's clock (CONFIG_SCHED_DEBUG); 0: not known.
 double last_run(const std::string& folder) {
-  const std::string text = text_of(folder + "/sched");
+  const std::string text = proc::text_of(folder + "/sched");
   const size_t at = text.find("se.exec_start");
   if (at == text.npos) return 0;
   const std::string_view line = std::string_view(text).substr(at, text.find('\n', at) - at);
@@ -68,10 +68,10 @@ public:
   CpuClocks& operator=(const CpuClocks&) = delete;
   // 0: not known.
   double now(const std::string& folder) {
-    const std::string stat = text_of(folder + "/stat");
-    const std::vector<std::string_view> words = words_of(std::string_view(stat).substr(std::min(stat.rfind(')'), stat.size())));
+    const std::string stat = proc::text_of(folder + "/stat");
+    const std::vector<std::string_view> words = proc::words_of(std::string_view(stat).substr(std::min(stat.rfind(')'), stat.size())));
     constexpr size_t processor = 37; // proc_pid_stat(5), counted from the name on
-    const uint64_t cpu = words.size() > processor ? decimal(words[processor]).value_or(CPU_SETSIZE) : CPU_SETSIZE;
+    const uint64_t cpu = words.size() > processor ? proc::decimal(words[processor]).value_or(CPU_SETSIZE) : CPU_SETSIZE;
     if (cpu >= CPU_SETSIZE) return 0;
     cpu_set_t only;
     CPU_ZERO(&only);
@@ -93,10 +93,10 @@ std::map<uint32_t, StillThread> sleeping_threads(int pid) {
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
     StillThread thread;
-    thread.tid = static_cast<uint32_t>(decimal(entry.path().filename().native()).value_or(0));
-    read_status(text_of(entry.path() / "status"), thread);
+    thread.tid = static_cast<uint32_t>(proc::decimal(entry.path().filename().native()).value_or(0));
+    read_status(proc::text_of(entry.path() / "status"), thread);
     if (thread.state == 0 || thread.state == 'R') continue;
-    read_call(text_of(entry.path() / "syscall"), thread);
+    read_call(proc::text_of(entry.path() / "syscall"), thread);
     const double last = last_run(entry.path()), now = clocks.now(entry.path());
     if (last > 0 && now > last) thread.seconds = now - last;
     out[thread.tid] = thread;
@@ -108,7 +108,7 @@ std::vector<std::string> kernel_functions(int pid, uint32_t tid) {
   constexpr std::string_view common[] = {"schedule", "__schedule", "io_schedule", "schedule_timeout", "schedule_preempt_disabled", "wait_for_completion",
                                          "__wait_for_common", "wait_for_common"};
   std::vector<std::string> out;
-  const std::string text = text_of(folder_of(pid, tid) + "/stack"); // "[<0>] do_wait+0x46/0x80"
+  const std::string text = proc::text_of(folder_of(pid, tid) + "/stack"); // "[<0>] do_wait+0x46/0x80"
   for (std::string_view line : base::split(text, '\n')) {
     const size_t space = line.find(' ');
     if (space == line.npos) continue;

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "why/host_counters.h"
+#include "proc/host_counters.h"
 #include "why/sampler.h"
 
 #include <algorithm>
@@ -23,10 +23,10 @@ double part(uint64_t of, uint64_t all) { return all ? static_cast<double>(of) / 
 // unless memory was added later.
 std::vector<std::string> find_kswapd() {
   std::vector<std::string> out;
-  const std::string children = text_of("/proc/2/task/2/children");
-  for (std::string_view pid : words_of(children)) {
+  const std::string children = proc::text_of("/proc/2/task/2/children");
+  for (std::string_view pid : proc::words_of(children)) {
     const std::string folder = "/proc/" + std::string(pid);
-    if (decimal(pid).value_or(0) < 4096 && text_of(folder + "/comm").starts_with("kswapd")) out.push_back(folder + "/schedstat");
+    if (proc::decimal(pid).value_or(0) < 4096 && proc::text_of(folder + "/comm").starts_with("kswapd")) out.push_back(folder + "/schedstat");
   }
   return out;
 }
@@ -34,7 +34,7 @@ std::vector<std::string> find_kswapd() {
 uint64_t run_time_ns(const std::vector<std::string>& files) {
   uint64_t out = 0;
   for (const std::string& file : files)
-    if (const std::string text = text_of(file); !text.empty()) out += decimal(text.substr(0, text.find(' '))).value_or(0);
+    if (const std::string text = proc::text_of(file); !text.empty()) out += proc::decimal(text.substr(0, text.find(' '))).value_or(0);
   return out;
 }
 
@@ -56,12 +56,12 @@ public:
   }
   void begin() override {
     kswapd_before_ns_ = run_time_ns(kswapd_);
-    before_ = read_host_counters(net_);
+    before_ = proc::read_host_counters(net_);
     if (!before_.run_delay_ns) sampler_.start(std::chrono::milliseconds(100), [this] { count_running(); });
   }
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override {
     sampler_.stop();
-    after_ = read_host_counters(net_);
+    after_ = proc::read_host_counters(net_);
     ns_ = static_cast<double>(std::max<uint64_t>(interval_ns, 1));
     std::vector<Fact> out;
     add_cpu(out);
@@ -75,43 +75,43 @@ public:
 private:
   // Of the kernel's count of threads that run or wait for a CPU, this one is not part of the load.
   void count_running() {
-    const std::string load = text_of("/proc/loadavg");
-    const std::vector<std::string_view> words = words_of(load);
+    const std::string load = proc::text_of("/proc/loadavg");
+    const std::vector<std::string_view> words = proc::words_of(load);
     if (words.size() < 4) return;
-    const uint64_t running = decimal(words[3].substr(0, words[3].find('/'))).value_or(0);
+    const uint64_t running = proc::decimal(words[3].substr(0, words[3].find('/'))).value_or(0);
     running_ += running > 0 ? running - 1 : 0;
     samples_++;
   }
-  double rate(uint64_t before, uint64_t after) const { return static_cast<double>(growth(before, after)) * 1e9 / ns_; }
-  double rate_of(const NamedNumbers& before, const NamedNumbers& after, const std::string& name) const { return rate(before.get(name), after.get(name)); }
+  double rate(uint64_t before, uint64_t after) const { return static_cast<double>(proc::growth(before, after)) * 1e9 / ns_; }
+  double rate_of(const proc::NamedNumbers& before, const proc::NamedNumbers& after, const std::string& name) const { return rate(before.get(name), after.get(name)); }
   double change_of_memory(const std::string& name) const {
     return (static_cast<double>(after_.memory.get(name)) - static_cast<double>(before_.memory.get(name))) * 1e9 / ns_;
   }
 
   void add_cpu(std::vector<Fact>& out) const;
-  void add_pressure(std::vector<Fact>& out, std::string_view resource, const PressureTotals& totals) const;
+  void add_pressure(std::vector<Fact>& out, std::string_view resource, const proc::PressureTotals& totals) const;
   void add_memory(std::vector<Fact>& out) const;
-  void add_disk(std::vector<Fact>& out, const std::string& name, const DiskCounters& after) const;
+  void add_disk(std::vector<Fact>& out, const std::string& name, const proc::DiskCounters& after) const;
   void add_network(std::vector<Fact>& out) const;
 
   std::string net_;
   std::vector<std::string> kswapd_; // files with their run times
   uint64_t kswapd_before_ns_ = 0;
-  HostCounters before_, after_;
+  proc::HostCounters before_, after_;
   double ns_ = 1;
   Sampler sampler_;
   uint64_t running_ = 0, samples_ = 0;
 };
 
 void SystemInstrument::add_cpu(std::vector<Fact>& out) const {
-  const CpuTimes all = after_.cpu.all - before_.cpu.all;
+  const proc::CpuTimes all = after_.cpu.all - before_.cpu.all;
   if (!all.total()) return;
   double busiest = 0, least = 1, busiest_softirq = 0;
   int64_t cpus = 0;
   for (const auto& [cpu, after] : after_.cpu.by_cpu) {
     const auto before = before_.cpu.by_cpu.find(cpu);
     if (before == before_.cpu.by_cpu.end()) continue;
-    const CpuTimes times = after - before->second;
+    const proc::CpuTimes times = after - before->second;
     const double busy = part(times.busy(), times.total());
     busiest = std::max(busiest, busy);
     least = std::min(least, busy);
@@ -141,7 +141,7 @@ void SystemInstrument::add_cpu(std::vector<Fact>& out) const {
                  .measurement = own_name});
 }
 
-void SystemInstrument::add_pressure(std::vector<Fact>& out, std::string_view resource, const PressureTotals& totals) const {
+void SystemInstrument::add_pressure(std::vector<Fact>& out, std::string_view resource, const proc::PressureTotals& totals) const {
   const auto before = before_.pressure.find(resource);
   if (before == before_.pressure.end()) return;
   out.push_back({.kind = find_fact_kind("pressure"),
@@ -161,7 +161,7 @@ void SystemInstrument::add_memory(std::vector<Fact>& out) const {
     if (name.starts_with("pgscan_direct") && name != "pgscan_direct_throttle") scanned += rate(before_.vm.get(name), number);
   const std::string refaults = after_.vm.find("workingset_refault_file") ? "workingset_refault_file" : "workingset_refault";
   // Shared memory is not a cache: it cannot be dropped.
-  const NamedNumbers& memory = after_.memory;
+  const proc::NamedNumbers& memory = after_.memory;
   const uint64_t cached = memory.get("Cached") + memory.get("Buffers"), shared = memory.get("Shmem");
   out.push_back({.kind = find_fact_kind("memory"),
                  .slots = {{"total", static_cast<int64_t>(memory.get("MemTotal"))},
@@ -180,14 +180,14 @@ void SystemInstrument::add_memory(std::vector<Fact>& out) const {
                  .measurement = own_name});
 }
 
-void SystemInstrument::add_disk(std::vector<Fact>& out, const std::string& name, const DiskCounters& after) const {
+void SystemInstrument::add_disk(std::vector<Fact>& out, const std::string& name, const proc::DiskCounters& after) const {
   const auto found = before_.disks.find(name);
-  const DiskCounters before = found == before_.disks.end() ? DiskCounters() : found->second;
-  const uint64_t reads = growth(before.reads, after.reads), writes = growth(before.writes, after.writes), flushes = growth(before.flushes, after.flushes);
+  const proc::DiskCounters before = found == before_.disks.end() ? proc::DiskCounters() : found->second;
+  const uint64_t reads = proc::growth(before.reads, after.reads), writes = proc::growth(before.writes, after.writes), flushes = proc::growth(before.flushes, after.flushes);
   if (!(reads + writes + flushes) && after.busy_ms == before.busy_ms) return;
   if (!is_disk_of_its_own(name)) return;
-  const double request_ms = static_cast<double>(growth(before.read_ms, after.read_ms) + growth(before.write_ms, after.write_ms));
-  const double flush_ms = static_cast<double>(growth(before.flush_ms, after.flush_ms));
+  const double request_ms = static_cast<double>(proc::growth(before.read_ms, after.read_ms) + proc::growth(before.write_ms, after.write_ms));
+  const double flush_ms = static_cast<double>(proc::growth(before.flush_ms, after.flush_ms));
   out.push_back({.kind = find_fact_kind("disk"),
                  .slots = {{"device", name},
                            {"utilisation", std::min(1.0, rate(before.busy_ms, after.busy_ms) / 1e3)},
@@ -203,33 +203,33 @@ void SystemInstrument::add_disk(std::vector<Fact>& out, const std::string& name,
 
 // Of the ports towards one peer. Listing all sockets takes 1 us for each; with fewer than a tenth of the ports in use they are not what connections lack.
 double used_ports(const std::string& net) {
-  const std::string range_text = text_of("/proc/sys/net/ipv4/ip_local_port_range"), sockets_text = text_of(net + "/sockstat");
-  const std::vector<std::string_view> range = words_of(range_text);
+  const std::string range_text = proc::text_of("/proc/sys/net/ipv4/ip_local_port_range"), sockets_text = proc::text_of(net + "/sockstat");
+  const std::vector<std::string_view> range = proc::words_of(range_text);
   if (range.size() < 2) return 0;
-  const uint64_t first = decimal(range[0]).value_or(0), last = decimal(range[1]).value_or(0);
+  const uint64_t first = proc::decimal(range[0]).value_or(0), last = proc::decimal(range[1]).value_or(0);
   uint64_t sockets = 0;
   for (std::string_view line : base::split(sockets_text, '\n')) {
-    const std::vector<std::string_view> words = words_of(line);
+    const std::vector<std::string_view> words = proc::words_of(line);
     if (words.empty() || words[0] != "TCP:") continue;
     for (size_t i = 1; i + 1 < words.size(); i += 2)
-      if (words[i] == "inuse" || words[i] == "tw") sockets += decimal(words[i + 1]).value_or(0);
+      if (words[i] == "inuse" || words[i] == "tw") sockets += proc::decimal(words[i + 1]).value_or(0);
   }
   const uint64_t ports = last > first ? last - first + 1 : 0;
   if (!ports || sockets < ports / 10) return 0;
-  PeerPorts of_peers(first, last);
-  of_peers.add(text_of(net + "/tcp"));
-  of_peers.add(text_of(net + "/tcp6"));
+  proc::PeerPorts of_peers(first, last);
+  of_peers.add(proc::text_of(net + "/tcp"));
+  of_peers.add(proc::text_of(net + "/tcp6"));
   return part(of_peers.largest(), ports);
 }
 
 void SystemInstrument::add_network(std::vector<Fact>& out) const {
-  const NamedNumbers &before = before_.protocols, &after = after_.protocols;
+  const proc::NamedNumbers &before = before_.protocols, &after = after_.protocols;
   if (!after.find("Tcp.OutSegs")) return;
   const double segments = rate_of(before, after, "Tcp.OutSegs");
   double dropped = rate(before_.receive_drops, after_.receive_drops);
   for (const char* name : {"Udp.RcvbufErrors", "TcpExt.TCPBacklogDrop", "TcpExt.TCPRcvQDrop"}) dropped += rate_of(before, after, name);
-  const uint64_t tracked = number_in("/proc/sys/net/netfilter/nf_conntrack_count");
-  const uint64_t most_tracked = number_in("/proc/sys/net/netfilter/nf_conntrack_max");
+  const uint64_t tracked = proc::number_in("/proc/sys/net/netfilter/nf_conntrack_count");
+  const uint64_t most_tracked = proc::number_in("/proc/sys/net/netfilter/nf_conntrack_max");
   out.push_back({.kind = find_fact_kind("network"),
                  .slots = {{"segments", segments},
                            {"retransmits", segments > 0 ? std::min(1.0, rate_of(before, after, "Tcp.RetransSegs") / segments) : 0.0},

@@ -1,7 +1,7 @@
 #include "why/wait_facts.h"
 
 #include "base/text.h"
-#include "why/process_files.h"
+#include "proc/process_files.h"
 #include "why/slots.h"
 
 #include <algorithm>
@@ -156,7 +156,7 @@ void Maker::add_wait(const Blamed& wait) {
 
 // Of a process that has ended, the name of one of its threads.
 std::string Maker::name_of_ran(uint32_t pid) const {
-  std::string name = name_of_process(static_cast<int>(pid));
+  std::string name = proc::name_of_process(static_cast<int>(pid));
   return name.empty() ? std::ranges::find(graph_.threads, pid, &waits::Timeline::pid)->name : name;
 }
 
@@ -177,7 +177,7 @@ void Maker::add_run_queue() {
   const auto weight = [](const auto& a) { return a.second; };
   std::map<std::string, double> groups, names;
   std::map<uint32_t, std::string> group_of, name_of;
-  for (const auto& [pid, ns] : ahead) groups[group_of[pid] = cgroup_of_process(static_cast<int>(pid))] += ns;
+  for (const auto& [pid, ns] : ahead) groups[group_of[pid] = proc::cgroup_of_process(static_cast<int>(pid))] += ns;
   if (const auto group = std::ranges::max_element(groups, {}, weight); group != groups.end()) {
     std::erase_if(ahead, [&](const auto& a) { return group_of[a.first] != group->first; });
     for (const auto& [pid, ns] : ahead) names[name_of[pid] = name_of_ran(pid)] += ns;

@@ -43,13 +43,43 @@ TEST(WriteFile, RightsOfAnExistingFileStay) {
   EXPECT_EQ(about.st_mode & 07777, 0600u);
 }
 
-// A link leads to the file that is replaced; it stays a link.
-TEST(WriteFile, Links) {
+TEST(WriteFile, NewFilesAreForTheirOwnerAlone) {
+  Scratch s;
+  ASSERT_TRUE(write_file(s.path("x"), "new").ok());
+  struct stat about = {};
+  ::stat(s.path("x").c_str(), &about);
+  EXPECT_EQ(about.st_mode & 07777, 0600u);
+}
+
+// Else whoever can make one in a shared folder chooses what is replaced.
+TEST(WriteFile, LinksAreNotFollowed) {
   Scratch s;
   ASSERT_TRUE(s.run("mkdir real && echo old > real/x && ln -s real/x link && ln -s nowhere dangling"));
-  ASSERT_TRUE(write_file(s.path("link"), "new").ok());
-  EXPECT_EQ(s.read("real/x"), "new");
-  EXPECT_TRUE(std::filesystem::is_symlink(s.path("link")));
+  for (const char* name : {"link", "dangling"}) {
+    for (const Status& status : {check_output(s.path(name)), write_file(s.path(name), "new")}) {
+      ASSERT_FALSE(status.ok()) << name;
+      EXPECT_NE(status.error().message.find("is a symbolic link"), std::string::npos) << status.error().message;
+    }
+    EXPECT_FALSE(OutputFile::open(s.path(name)).ok()) << name;
+  }
+  EXPECT_EQ(s.read("real/x"), "old\n");
+  EXPECT_FALSE(std::filesystem::exists(s.path("nowhere")));
+}
+
+TEST(WriteFile, LinksToDevicesAre) {
+  Scratch s;
+  ASSERT_TRUE(s.run("ln -s /dev/null null"));
+  EXPECT_TRUE(write_file(s.path("null"), "new").ok());
+  EXPECT_TRUE(OutputFile::open(s.path("null")).ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(s.path("null")));
+}
+
+TEST(CreatePrivate, TakesThePlaceOfALink) {
+  Scratch s;
+  ASSERT_TRUE(s.run("echo old > x && ln -s x part"));
+  ASSERT_TRUE(create_private(s.path("part")).ok());
+  EXPECT_EQ(s.read("x"), "old\n");
+  EXPECT_FALSE(std::filesystem::is_symlink(s.path("part")));
 }
 
 TEST(WriteFile, NamesAsLongAsTheyCanBe) {

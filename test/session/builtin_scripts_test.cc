@@ -36,8 +36,8 @@ TEST(BuiltinScripts, WhatTheyImportIsThere) {
 }
 
 TEST(BuiltinScripts, EachHasAUse) {
-  std::set<std::string> used = {"trace.bt", "trace_counts.bt", "slow.bt", "wait_graph.bt", "graph.bt", "allocation_counts.bt", "flight.bt"}; // of commands
-  for (std::string_view measurement : {"processes", "syscalls", "births", "interrupts", "block_io", "files", "connections", "page_faults", "timers", "crashes", "heap", "exceptions", "collectors", "packets"}) used.insert("why_" + std::string(measurement) + ".bt");
+  std::set<std::string> used = {"trace.bt", "trace_counts.bt", "slow.bt", "wait_graph.bt", "graph.bt", "allocation_counts.bt", "why_signal_counts.bt", "flight.bt"}; // of commands
+  for (std::string_view measurement : {"processes", "syscalls", "births", "interrupts", "block_io", "files", "connections", "page_faults", "timers", "crashes", "heap", "exceptions", "collectors", "packets", "signals"}) used.insert("why_" + std::string(measurement) + ".bt");
   for (const spec::ProfileKind& k : spec::profile_kinds) used.insert(std::string(k.script) + ".bt");
   used.insert("flame_probe.bt"); // of probes that a user names
   for (size_t before = 0; before != used.size();) {

@@ -92,6 +92,7 @@ PLANTS = [
     Plant("flush under a lock", "lock-across-io", "g_table_lock", native("flush")),
     Plant("convoy", "lock-convoy", "g_shards", native("convoy")),
     Plant("pool too small", "pool-exhausted", "query", native("pool"), is_brief=True),
+    Plant("signal after a report", "late-signal", "enqueue", native("late"), is_brief=True),
     Plant("interpreter's lock", "interpreter-lock", "compute", python("interpreter"), is_brief=True),
     Plant("log", "log-storm", "report_failure", native("log")),
     Plant("Redis flushes each change", "fsync-bound", "appendonly", servers.redis_flush),

@@ -10,7 +10,7 @@
   =>
   (bind ?subject (process-subject ?pid))
   (suppose late-signal ?subject ?by (str-cat "its threads wait for each other or for events " (percent ?time) " of the time, and none is busy"))
-  (ask late-signal ?subject wait-graph (target ?pid) 50 "who ends these waits, and what it does before"))
+  (ask late-signal ?subject signals (target ?pid) 50 "who signals, and what it does between the change and the signal"))
 
 (defrule late-signal-seen
   (process (pid ?pid) (name ?process))
@@ -29,9 +29,9 @@
     "waiters could not go on earlier, as they need something else from the waker"))
 
 (defrule late-signal-not-seen
-  (logical (measured (by wait-graph) (pid ?pid))
+  (logical (measured (by signals) (pid ?pid))
     (syscall (pid ?pid) (call "futex"|"epoll_wait"|"epoll_pwait"|"poll"|"read") (time ?time&:(>= ?time 0.2)))
     (process (pid ?pid) (busiest ?busiest&:(< ?busiest 0.7)) (threads ?threads&:(> ?threads 1)))
     (not (late-wakeup (pid ?pid) (share ?share&:(>= ?share 0.05)))))
   =>
-  (contradict late-signal (process-subject ?pid) wait-graph "wakeups follow on what they announce"))
+  (contradict late-signal (process-subject ?pid) signals "wakeups follow on what they announce"))

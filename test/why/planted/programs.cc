@@ -145,6 +145,50 @@ void pool() {
   for (;;) pause();
 }
 
+// ---- late: requests are there, but workers are told of them after a report to a slow service; the twin tells them first
+
+std::condition_variable g_ready;
+int g_requests = 0;
+[[gnu::noinline]] void report_request() { pause_us(4000); }
+[[gnu::noinline]] void enqueue() {
+  {
+    std::lock_guard lock(g_pool_mutex);
+    g_requests++;
+  }
+  if (g_variant == Variant::has) report_request();
+  g_ready.notify_one();
+  if (g_variant != Variant::has) report_request();
+}
+[[gnu::noinline]] void dequeue() {
+  {
+    std::unique_lock lock(g_pool_mutex);
+    g_ready.wait(lock, [] { return g_requests > 0; });
+    g_requests--;
+  }
+  work(300);
+}
+void late() {
+  start("acceptor", [] {
+    for (;;) enqueue(), pause_us(500);
+  });
+  for (int i = 0; i < 2; i++)
+    start("worker", [] {
+      for (;; done()) dequeue();
+    });
+  if (g_variant == Variant::decoy)
+    start("reporter", [] { // late, once in a while
+      for (;; pause_us(300000)) {
+        {
+          std::lock_guard lock(g_pool_mutex);
+          g_requests++;
+        }
+        report_request();
+        g_ready.notify_one();
+      }
+    });
+  for (;;) pause();
+}
+
 // ---- missing: a file that is not there is opened again and again; the twin opens one that is
 
 [[gnu::noinline]] void load_settings() {
@@ -478,7 +522,7 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)();
   };
-  constexpr Mode modes[] = {{"hot", hot}, {"asleep", asleep}, {"pool", pool}, {"missing", missing}, {"births", births}, {"spin", spin},
+  constexpr Mode modes[] = {{"hot", hot}, {"asleep", asleep}, {"pool", pool}, {"late", late}, {"missing", missing}, {"births", births}, {"spin", spin},
                             {"poll", poll_in_vain}, {"flush", flush}, {"convoy", convoy}, {"threads", threads}, {"log", log_all}, {"descriptors", descriptors},
                             {"timers", timers}, {"faults", faults}, {"circle", circle}, {"crash", crash}, {"uninterruptible", uninterruptible},
                             {"throw", throw_all}, {"leak", leak}};

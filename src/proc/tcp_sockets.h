@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace why {
+namespace proc {
 
 struct TcpSocket {
   uint16_t family = 0; // AF_INET, AF_INET6
@@ -44,4 +44,4 @@ private:
 // Inodes of the sockets that a process has open.
 std::set<uint32_t> socket_inodes(int pid);
 
-} // namespace why
+} // namespace proc

@@ -8,9 +8,14 @@
 #include <functional>
 #include <linux/rtnetlink.h>
 #include <span>
-#include <string>
 
-namespace sql {
+namespace proc {
+
+// Runs something in the network namespace of a process: what it opens there stays in that namespace. A thread of its own enters it.
+base::Status in_network_of(int pid, const std::function<void()>& run);
+
+// A socket for the dumps below, in the network namespace of the thread that asks.
+base::Result<base::Fd> open_sock_diag();
 
 // A request of its own kind behind the header, such as inet_diag_req_v2; `take` gets what follows the header of each answer.
 base::Status dump_sockets(const base::Fd& netlink, std::span<const std::byte> request, const std::function<void(std::span<const std::byte>)>& take);
@@ -23,4 +28,4 @@ template<class Take> void for_each_attribute(std::span<const std::byte> answer, 
     take(a->rta_type, std::span(static_cast<const std::byte*>(RTA_DATA(a)), RTA_PAYLOAD(a)));
 }
 
-} // namespace sql
+} // namespace proc

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace why {
+namespace proc {
 
 // The path from the root of the hierarchy, "/" is the root itself: of version 2, or, where that is mounted for other things, of the CPU controller of
 // version 1. Empty: the text has none.
@@ -29,4 +29,4 @@ private:
 // Its name (comm); empty: it has ended.
 std::string name_of_process(int pid);
 
-} // namespace why
+} // namespace proc

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace why {
+namespace proc {
 
 class NamedNumbers {
 public:
@@ -45,4 +45,4 @@ std::string text_of(const std::string& path);
 // A file with one number; 0: it cannot be read, or has another text ("max").
 uint64_t number_in(const std::string& path);
 
-} // namespace why
+} // namespace proc

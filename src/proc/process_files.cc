@@ -1,15 +1,15 @@
-#include "why/process_files.h"
+#include "proc/process_files.h"
 
 #include "base/text.h"
 #include "format/elf_file.h"
+#include "proc/text.h"
 #include "runtime/runtimes.h"
-#include "why/proc_text.h"
 
 #include <filesystem>
 #include <set>
 #include <sys/stat.h>
 
-namespace why {
+namespace proc {
 
 namespace {
 
@@ -92,4 +92,4 @@ std::string Languages::of_process(int pid) {
 
 std::string name_of_process(int pid) { return std::string(base::trim(text_of(folder_of(pid) + "/comm"))); }
 
-} // namespace why
+} // namespace proc

@@ -1,9 +1,9 @@
 // Texts of /proc as this and older kernels write them, empty and damaged ones.
-#include "why/host_counters.h"
+#include "proc/host_counters.h"
 
 #include <gtest/gtest.h>
 
-using namespace why;
+using namespace proc;
 
 TEST(NamedNumbers, AreReadByName) {
   const NamedNumbers n = read_named_numbers("MemTotal:       1000 kB\nHugePages_Total:       3\nnr_free_pages 42\n");

@@ -1,7 +1,7 @@
 // What the kernel counts for the whole host, at one time: CPU time, memory, disks, network, pressure. Two readings make the facts of `system`.
 #pragma once
 
-#include "why/proc_text.h"
+#include "proc/text.h"
 
 #include <cstdint>
 #include <map>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace why {
+namespace proc {
 
 // A line of /proc/stat, in clock ticks (proc(5)).
 struct CpuTimes {
@@ -64,4 +64,4 @@ struct HostCounters {
 // `net`: the folder with the counters of a network namespace, "/proc/net" or "/proc/PID/net".
 HostCounters read_host_counters(const std::string& net);
 
-} // namespace why
+} // namespace proc

@@ -1,11 +1,11 @@
-#include "why/cgroup_counters.h"
+#include "proc/cgroup_counters.h"
 
 #include "base/text.h"
 
 #include <dirent.h>
 #include <memory>
 
-namespace why {
+namespace proc {
 
 namespace {
 
@@ -129,4 +129,4 @@ std::map<std::string, CgroupCounters> CgroupReader::read_again(const std::map<st
   return out;
 }
 
-} // namespace why
+} // namespace proc

@@ -2,7 +2,7 @@
 // Groups have their path below the root of their hierarchy; what several hierarchies say of one path belongs together.
 #pragma once
 
-#include "why/proc_text.h"
+#include "proc/text.h"
 
 #include <cstdint>
 #include <map>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace why {
+namespace proc {
 
 struct CgroupMount {
   std::string folder;
@@ -54,4 +54,4 @@ private:
   std::vector<Group> groups_;
 };
 
-} // namespace why
+} // namespace proc

@@ -1,4 +1,4 @@
-#include "why/host_counters.h"
+#include "proc/host_counters.h"
 
 #include "base/text.h"
 
@@ -6,7 +6,7 @@
 #include <charconv>
 #include <ranges>
 
-namespace why {
+namespace proc {
 
 namespace {
 
@@ -134,4 +134,4 @@ HostCounters read_host_counters(const std::string& net) {
   return out;
 }
 
-} // namespace why
+} // namespace proc

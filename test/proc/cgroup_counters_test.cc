@@ -1,14 +1,14 @@
 // Control groups of both versions, as files in a folder.
-#include "why/cgroup_counters.h"
+#include "proc/cgroup_counters.h"
 
-#include "why/process_files.h"
+#include "proc/process_files.h"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 
-using namespace why;
+using namespace proc;
 
 namespace {
 

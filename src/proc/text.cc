@@ -1,10 +1,10 @@
-#include "why/proc_text.h"
+#include "proc/text.h"
 
 #include "base/text.h"
 
 #include <charconv>
 
-namespace why {
+namespace proc {
 
 std::optional<uint64_t> NamedNumbers::find(const std::string& name) const {
   const auto found = numbers_.find(name);
@@ -85,4 +85,4 @@ std::optional<PressureTotals> read_pressure(std::string_view text) {
   return out;
 }
 
-} // namespace why
+} // namespace proc
