@@ -118,6 +118,7 @@ SUITES = {
     "why_instruments": "why/instruments.py",
     "process_instruments": "why/process_instruments.py",
     "whose": "whose/run.py",
+    "containers": "containers/run.py",
     "graph": "graph/run.py",
     "odd_names": "odd_names/run.py",
     "user": "user/run.py",

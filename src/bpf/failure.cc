@@ -2,8 +2,10 @@
 // registers and script lines ("; …"), then its complaint, then a line of statistics.
 #include "bpf/failure.h"
 
+#include "base/confinement.h"
 #include "base/text.h"
 #include "bpf/features.h"
+#include "probe/kernel_refusal.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -88,18 +90,26 @@ bool says_unknown(std::string_view text) {
 
 base::Error permission_error(std::string_view what) {
   std::string message(what);
+  const base::Confinement& confinement = base::confinement();
   bool all = has_capability(CAP_SYS_ADMIN);
   bool bpf = all || has_capability(CAP_BPF);
   bool perfmon = all || has_capability(CAP_PERFMON);
-  if (bpf && perfmon) {
-    message +=
-        ": the kernel does not permit it, although the capabilities are there (lockdown, or a container's "
-        "filter of system calls?)";
+  if (bpf && perfmon && confinement.has_user_namespace) {
+    message += ": not permitted" + base::permitted_by_capabilities();
+  } else if (bpf && perfmon) {
+    message += ": the kernel does not permit it, although the capabilities are there";
+    if (const std::string level = probe::lockdown(); !level.empty())
+      message += ": kernel lockdown=" + level;
+    else if (confinement.has_filter)
+      message += ": a filter of system calls (seccomp) is in force" + base::permitted_by("`--security-opt seccomp=unconfined`");
+    else
+      message += " (a security module?)";
   } else {
     message += ": not permitted: ";
     message += bpf ? "CAP_PERFMON is" : perfmon ? "CAP_BPF is" : "CAP_BPF and CAP_PERFMON are";
     message +=
         " missing. Run acu as root, or give it these: setcap cap_bpf,cap_perfmon,cap_dac_read_search+ep ACU";
+    message += base::permitted_by_capabilities();
   }
   return {base::Failure::permission, message};
 }

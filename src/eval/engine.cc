@@ -3,6 +3,7 @@
 
 #include "eval/interpreter.h"
 
+#include <cstring>
 #include <sys/random.h>
 
 namespace eval {
@@ -72,6 +73,15 @@ base::Result<std::vector<ir::Entry>> Engine::read_map(uint32_t map) {
 base::Status Engine::clear_map(uint32_t map) {
   state_.maps[map].clear();
   state_.maps[map].collect();
+  return {};
+}
+
+base::Status Engine::put(uint32_t map, std::span<const std::byte> key, std::span<const std::byte> value) {
+  MapTable& table = state_.maps[map];
+  if (key.size() != table.key_size() || value.size() != table.value_size()) return base::Error{base::Failure::runtime, "an entry does not fit its map"};
+  std::byte* at = table.slot({reinterpret_cast<const char*>(key.data()), key.size()});
+  if (!at) return base::Error{base::Failure::runtime, "cannot set an entry of a map: it is full"};
+  std::memcpy(at, value.data(), value.size());
   return {};
 }
 

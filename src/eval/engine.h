@@ -88,6 +88,7 @@ public:
   base::Result<std::vector<ir::Entry>> read_map(uint32_t map) override;
   base::Status clear_map(uint32_t map) override;
   base::Status zero_map(uint32_t map) override;
+  base::Status put(uint32_t map, std::span<const std::byte> key, std::span<const std::byte> value) override;
   std::vector<uint64_t> stack(uint64_t id) override; // without a target Op::stack gives no ids
   // Runs from here on are in this thread of the target; what it points to lives until the next call.
   void set_thread(const Thread& thread) { state_.thread = thread; }

@@ -1,6 +1,7 @@
 // Reading tracefs and its format texts, see tracefs.h.
 #include "format/tracefs.h"
 
+#include "base/confinement.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -118,6 +119,9 @@ base::Result<Tracefs> Tracefs::open() {
       break;
     }
   }
+  const std::string permitted = base::permitted_by("`-v /sys/kernel/tracing:/sys/kernel/tracing:ro` (docker, podman)");
+  if (!permitted.empty())
+    return base::Error{base::Failure::permission, "cannot read the trace events: there is no tracefs at /sys/kernel/tracing that may be read" + permitted};
   if (error == ENOENT)
     return base::Error{base::Failure::unsupported,
                        "there is no tracefs at /sys/kernel/tracing: this kernel has no trace events"};

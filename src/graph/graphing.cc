@@ -14,6 +14,7 @@
 #include "session/losses.h"
 #include "session/run_times.h"
 #include "session/runner.h"
+#include "symbol/containers.h"
 
 #include <algorithm>
 #include <cstring>
@@ -77,13 +78,17 @@ struct Grapher {
   };
   const Landed* left_by(uint64_t tid, uint64_t start, uint64_t place) const;
   std::map<uint32_t, std::vector<Landed>> landed;
+  int files_of = -1;  // the process whose functions are meant; -1: nobody's
   size_t refused = 0; // entries and returns that cannot be attached
   base::Error first_refused;
 };
 
 base::Status Grapher::find() {
+  // Of a container its main process has the files.
+  const bool is_contained = !options.filter.container.empty();
+  files_of = is_contained ? symbol::main_process(symbol::processes_of_group(options.filter.cgroup)).value_or(-1) : first_pid();
   Request request{
-      .functions = options.functions, .pid = first_pid(), .all_returns = options.all_returns};
+      .functions = options.functions, .pid = files_of, .all_returns = options.all_returns};
   if (!options.command.empty()) {
     ACU_TRY(request.program, session::find_executable(options.command.front(), "--"));
     auto begin =
@@ -108,7 +113,7 @@ base::Status Grapher::compile(const Wanted& wanted) {
                                       .script = script->script,
                                       .filter = options.filter,
                                       .command = options.command,
-                                      .functions_of = first_pid(),
+                                      .functions_of = files_of,
                                       .may_end_programs = options.all_returns,
                                       .filters_itself = true,
                                       .ring_pages = 2048,

@@ -4,6 +4,7 @@
 // one program on the raw tracepoint, which tells them apart by the number: hundreds of probes attach at once.
 #include "format/btf.h"
 #include "host/environment.h"
+#include "ir/group_sets.h"
 #include "ir/lowering.h"
 
 #include "lang/walk.h"
@@ -150,6 +151,7 @@ void Lowering::count(Fault fault, std::string detail) {
 const Type* Lowering::as_word(const Type* t) { return t && t->is(Kind::integer) ? types_.integer(8, t->is_signed) : t; }
 
 void Lowering::lower_maps() {
+  for (const spec::GroupSet& set : source_.group_sets) add_group_set(program_, types_, set);
   uint64_t most = source_.config.number("max_map_keys");
   for (const lang::Map* m : source_.maps) {
     const_cast<lang::Map*>(m)->id = static_cast<uint32_t>(program_.maps.size());

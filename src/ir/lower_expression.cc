@@ -96,6 +96,7 @@ Operand Lowering::compare(const Binary& e) {
         other.constant.kind == Constant::text ? number(probe_name(other.constant.text_value)) : scalar(other);
     return set(e.op == BinaryOp::eq ? Cond::eq : Cond::ne, scalar(id), b);
   }
+  if (const auto groups = group_comparison(e)) return compare_group(e, *groups);
   if (l.is(Kind::username) || e.right->type->is(Kind::username)) return compare_user(e);
   if (!l.is_scalar()) {
     Operand same;

@@ -9,6 +9,7 @@
 #include "spec/arch.h"
 
 #include <algorithm>
+#include <sys/stat.h>
 
 namespace ir {
 
@@ -22,14 +23,46 @@ Operand Lowering::process_ids(List<Expr*> arguments) {
   return query(is_own && options_.pid_namespace.inode ? Query::namespace_pid_tgid : Query::pid_tgid);
 }
 
-// A member of struct task_struct; nothing (told) where the kernel has no types.
-std::optional<uint32_t> Lowering::task_member(std::string_view name) {
-  const Type* task = machine_.kernel_type("struct", "task_struct");
-  auto member = task ? task->find(name) : std::nullopt;
+// The offset of a member of a structure; nothing (told) where the kernel has no types.
+std::optional<uint32_t> Lowering::kernel_member(std::string_view structure, std::string_view name) {
+  const Type* type = machine_.kernel_type("struct", structure);
+  auto member = type ? type->find(name) : std::nullopt;
   if (member) return member->offset;
   diagnostics_.error(spec::tag::unresolved, where_,
                      "this needs the kernel's type information (/sys/kernel/btf/vmlinux)");
   return std::nullopt;
+}
+
+std::optional<uint32_t> Lowering::task_member(std::string_view name) { return kernel_member("task_struct", name); }
+
+// The address of the last struct upid { int nr; struct pid_namespace *ns; } of the thread, or of the one that leads it: struct pid
+// has one for each namespace, the innermost last.
+Operand Lowering::innermost_upid(bool of_process) {
+  const auto leader = task_member("group_leader"), pid = task_member("thread_pid");
+  const auto level = kernel_member("pid", "level"), numbers = kernel_member("pid", "numbers");
+  const Type* upid = machine_.kernel_type("struct", "upid");
+  if (!leader || !pid || !level || !numbers || !upid) return number(0);
+  Place task = {Space::task, query(Query::task), 0};
+  if (of_process) task = {Space::kernel, load_word(task.plus(*leader), 8, false), 0};
+  const Operand of_thread = load_word(task.plus(*pid), 8, false);
+  const Operand index = load_word({Space::kernel, of_thread, *level}, 4, false);
+  return emit(Op::add, emit(Op::add, of_thread, number(*numbers)), emit(Op::mul, index, number(upid->size)));
+}
+
+// Of acu's own process, where all runs are in it: the numbers that it has anyway.
+Operand Lowering::innermost_id(bool of_process) {
+  if (options_.own_process) return of_process ? emit(Op::lshr, process_ids({}), number(32)) : emit(Op::zext, process_ids({}), {}, 4);
+  const auto nr = kernel_member("upid", "nr");
+  return nr ? load_word({Space::kernel, innermost_upid(of_process), *nr}, 4, false) : number(0);
+}
+
+Operand Lowering::pid_namespace_number() {
+  struct stat own = {};
+  if (options_.own_process) return number(::stat("/proc/self/ns/pid", &own) == 0 ? static_cast<int64_t>(own.st_ino) : 0);
+  const auto ns = kernel_member("upid", "ns"), common = kernel_member("pid_namespace", "ns"), inum = kernel_member("ns_common", "inum");
+  if (!ns || !common || !inum) return number(0);
+  const Operand space = load_word({Space::kernel, innermost_upid(true), *ns}, 8, false);
+  return load_word({Space::kernel, space, *common + *inum}, 4, false);
 }
 
 // The task of ppid(task) and pcomm(task), by default the current one.

@@ -1,9 +1,11 @@
 // Builtins that name numbers, addresses and events. Names of errors, signals and system calls are text that a program makes
 // itself, from tables of words (one for each four bytes of the longest name), so that they can be compared, kept and
 // used as keys. Network addresses are bytes that the report turns into text.
+#include "ir/group_sets.h"
 #include "ir/lowering.h"
 
 #include "spec/numbers.h"
+#include "symbol/cgroups.h"
 
 #include <algorithm>
 #include <cstring>
@@ -194,12 +196,40 @@ void Lowering::user_symbol_into(const Call& c, const Place& to) {
 // macaddr(address): six bytes.
 void Lowering::mac_into(const Call& c, const Place& to) { copy(to, bytes_place(*c.arguments[0]), 6); }
 
-// cgroup_path(id [, filter]): u64 id, u64 id of the filter's text.
-void Lowering::cgroup_path_into(const Call& c, const Place& to) {
-  std::string filter = c.arguments.size() > 1 ? std::string(c.arguments[1]->constant.text_value) : "*";
-  Operand group = scalar(*c.arguments[0]);
-  store(to, group, 8);
+// The group with this ID; nullptr: the current one.
+Operand Lowering::group_of(const Expr* id) { return id ? scalar(*id) : query(Query::cgroup_id); }
+
+// cgroup_path([id [, filter]]): u64 id, u64 id of the filter's text.
+void Lowering::cgroup_path_into(List<Expr*> arguments, const Place& to) {
+  // The current group is one of version 2; groups of other hierarchies may have the same number.
+  const std::string_view all = arguments.empty() ? "unified" : "*";
+  const std::string filter(arguments.size() > 1 ? arguments[1]->constant.text_value : all);
+  store(to, group_of(arguments.empty() ? nullptr : arguments[0]), 8);
   store(to.plus(8), number(string_id(filter)), 8);
+}
+
+// container([id]): the same, where the text says that it is shown by the name of the container.
+void Lowering::container_into(List<Expr*> arguments, const Place& to) {
+  store(to, group_of(arguments.empty() ? nullptr : arguments[0]), 8);
+  store(to.plus(8), number(string_id(symbol::container_filter)), 8);
+}
+
+Operand Lowering::in_cgroup(const Call& c) {
+  return is_in_set({spec::GroupSet::subtree, std::string(c.arguments[0]->constant.text_value)}, query(Query::cgroup_id));
+}
+
+Operand Lowering::is_in_set(const spec::GroupSet& groups, Operand id) {
+  const uint32_t map = add_group_set(program_, types_, groups); // it is there: the checker has seen the question
+  const Place key = scratch_place(8, "group");
+  store(key, id, 8);
+  const Reg at = fresh();
+  append({.op = Op::map_find, .dst = at, .a = address(key), .index = map});
+  return set(Cond::ne, Operand::of(at), number(0));
+}
+
+Operand Lowering::compare_group(const Binary& e, const GroupComparison& groups) {
+  const Operand is_in = is_in_set(groups.set, group_of(groups.id));
+  return e.op == BinaryOp::eq ? is_in : emit(Op::xor_, is_in, number(1));
 }
 
 // username == "root": by the number of the user. One that this machine does not know is no user's name.

@@ -315,7 +315,12 @@ private:
   void user_symbol_into(const lang::Call& c, const Place& to);
   void mac_into(const lang::Call& c, const Place& to);
   void config_into(const Place& to, const Type& as);
-  void cgroup_path_into(const lang::Call& c, const Place& to);
+  void cgroup_path_into(lang::List<lang::Expr*> arguments, const Place& to);
+  void container_into(lang::List<lang::Expr*> arguments, const Place& to);
+  Operand group_of(const lang::Expr* id);
+  Operand in_cgroup(const lang::Call& c);
+  Operand is_in_set(const spec::GroupSet& set, Operand id);
+  Operand compare_group(const lang::Binary& e, const lang::GroupComparison& groups);
   Operand compare_user(const lang::Binary& e);
   uint32_t string_id(std::string_view text);
 
@@ -366,6 +371,10 @@ private:
   std::optional<uint32_t> task_member(std::string_view name);
   Place task_place(lang::List<lang::Expr*> arguments);
   Operand parent_pid(lang::List<lang::Expr*> arguments);
+  std::optional<uint32_t> kernel_member(std::string_view structure, std::string_view name);
+  Operand innermost_upid(bool of_process);
+  Operand innermost_id(bool of_process);
+  Operand pid_namespace_number();
   Operand leader_tid(lang::List<lang::Expr*> arguments);
   void parent_name_into(lang::List<lang::Expr*> arguments, const Place& to);
   void leader_name_into(lang::List<lang::Expr*> arguments, const Place& to);

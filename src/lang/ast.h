@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/source.h"
 #include "spec/builtins.h"
+#include "spec/group_sets.h"
 #include "spec/config.h"
 #include "spec/durations.h"
 #include "type/type.h"
@@ -564,6 +565,7 @@ struct Program {
   std::unique_ptr<CTypes> c_types; // never nullptr
   std::vector<Range> users_texts;                    // files of a user's script beside acu's own (Insert::is_users)
   std::vector<std::string_view> context_names; // of `ctx NAME = …`, each once
+  std::vector<spec::GroupSet> group_sets;      // checker: those that are asked about, each once
   uint32_t limits = 0;     // ids of Limit in use
   bool speculates = false; // checker: there is a Speculate
   Program();
@@ -573,5 +575,12 @@ struct Program {
 // Of a call of percentile(), p50() and the like: how much of the numbers, in thousandths of a percent.
 inline constexpr uint32_t whole_percentile = 100'000;
 std::optional<uint32_t> percentile_of(const Call& e);
+
+// `container == "web"`, `cgroup_path(id) != "/a"`: whether a group is in a set. Nothing: it is another comparison.
+struct GroupComparison {
+  const Expr* id; // of the group; nullptr: the current one
+  spec::GroupSet set;
+};
+std::optional<GroupComparison> group_comparison(const Binary& e);
 
 } // namespace lang

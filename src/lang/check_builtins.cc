@@ -96,6 +96,11 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"has_cpid", [](Checker& c, Expr& e) -> Result { return c.set_integer(e, c.options_.has_cpid), nullptr; }},
     {"curtask", by<&Checker::check_current_task>},
     {"cgroup"},
+    {"container", simple<Kind::cgroup_path>},
+    {"in_cgroup", by<&Checker::check_in_cgroup>},
+    {"pid_ns"},
+    {"nspid"},
+    {"nstid"},
     {"usermode", [](Checker& c, Expr& e) -> Result {
        return c.probe_ ? nullptr : c.mistake(spec::tag::misplaced, e.where, "`usermode` can't be used in a function", "pass its value as a parameter");
      }},

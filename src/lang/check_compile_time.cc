@@ -98,6 +98,36 @@ const type::Type* Checker::check_cgroup_id(Call& e) {
   return nullptr;
 }
 
+const type::Type* Checker::check_in_cgroup(Call& e) {
+  const std::string_view path = e.arguments[0]->constant.text_value;
+  if (!path.starts_with('/'))
+    return mistake(tag::bad_argument, e.arguments[0]->where, "the path of a control group starts with `/`, the root of the hierarchy",
+                   "such as in_cgroup(\"/system.slice\"); `acu sql \"select path from cgroups\"` lists them");
+  ask_for_groups({spec::GroupSet::subtree, std::string(path)});
+  return nullptr;
+}
+
+void Checker::ask_for_groups(spec::GroupSet set) {
+  if (std::ranges::find(program_.group_sets, set) == program_.group_sets.end()) program_.group_sets.push_back(std::move(set));
+}
+
+// container == "web", cgroup_path == "/a"
+std::optional<GroupComparison> group_comparison(const Binary& e) {
+  for (const auto& [side, other] : {std::pair(e.left, e.right), std::pair(e.right, e.left)}) {
+    if (other->constant.kind != Constant::text) continue;
+    const Name* name = if_a<Name>(side);
+    const Call* call = if_a<Call>(side);
+    const spec::Builtin* row = name ? name->builtin : call ? call->builtin : nullptr;
+    if (!row || (call && call->arguments.size() > 1)) continue; // with a filter: of any hierarchy
+    const Expr* id = call && !call->arguments.empty() ? call->arguments[0] : nullptr;
+    const std::string text(text_of(*other));
+    if (spec::id_of(*row) == spec::id("container")) return GroupComparison{id, {spec::GroupSet::container, text}};
+    if (spec::id_of(*row) == spec::id("cgroup_path"))
+      return GroupComparison{id, {spec::GroupSet::path, text.starts_with("unified:") ? text.substr(8) : text}};
+  }
+  return std::nullopt;
+}
+
 // config: a record of the keys; `config.KEY` is a constant.
 const type::Type* Checker::check_config(Expr&) {
   std::vector<const type::Type*> elements;

@@ -456,6 +456,11 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
   auto is_user = [](const Expr& a, const Expr& b) {
     return a.type->is(Kind::username) && (b.type->is(Kind::username) || b.constant.kind == Constant::text);
   };
+  // Control groups are compared by their IDs, with a set that is kept up to date while the script runs.
+  if (std::optional<GroupComparison> groups = is_equality ? group_comparison(e) : std::nullopt) {
+    ask_for_groups(std::move(groups->set));
+    return types_.boolean();
+  }
   const bool are_texts = is_text(l) && is_text(r);
   bool fits = are_texts || is_user(*e.left, *e.right) || is_user(*e.right, *e.left) || (is_probe(e.left) && is_probe(e.right));
   if (!fits) e.common = common_in_memory(e), fits = e.common != nullptr;

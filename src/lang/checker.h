@@ -261,6 +261,8 @@ private:
   // check_compile_time.cc
   const type::Type* check_getopt(Call& e);
   const type::Type* check_cgroup_id(Call& e);
+  const type::Type* check_in_cgroup(Call& e);
+  void ask_for_groups(spec::GroupSet set);
   const type::Type* check_config(Expr& e);
   const type::Type* check_type_text(TypeText& e);
   const type::Type* check_comptime(Comptime& e);

@@ -42,13 +42,18 @@ std::string join(const std::vector<std::string>& parts) {
   return text;
 }
 
+// Whether the text so far is `uprobe:container=NAME`: the file, which follows a `:`, is in the same part.
+bool names_container(const std::vector<std::string>& parts) {
+  return parts.size() == 2 && takes_path(parts[0]) && parts[1].starts_with("container=") && parts[1].find(':') == std::string::npos;
+}
+
 // A probe that did not stand in the script; `"…"` keeps its `:`.
 void add_whole_probe(std::string_view text, std::vector<std::string>& parts) {
   bool is_quoted = false;
   for (char c : text)
     if (c == '"')
       is_quoted = !is_quoted;
-    else if (c == ':' && !is_quoted)
+    else if (c == ':' && !is_quoted && !names_container(parts))
       parts.emplace_back();
     else
       parts.back() += c;
@@ -142,7 +147,7 @@ ProbeSpec Parser::parse_spec() {
       continue;
     }
     if (rest[0] == '/' && is_predicate(parts[0], parts.size() - 1, rest)) break;
-    if (rest[0] == ':')
+    if (rest[0] == ':' && !names_container(parts))
       parts.emplace_back();
     else
       parts.back() += rest[0];

@@ -4,6 +4,7 @@
 #include "probe/attach.h"
 #include "probe/kinds.h"
 
+#include "base/confinement.h"
 #include "base/text.h"
 
 #include <cerrno>
@@ -23,7 +24,7 @@ base::Error refused(const Event& event, std::string_view what, int code) {
   case EPERM:
   case EACCES:
     kind = base::Failure::permission;
-    message += "permission denied; acu needs root, or the capabilities CAP_BPF and CAP_PERFMON";
+    message += "permission denied; acu needs root, or the capabilities CAP_BPF and CAP_PERFMON" + base::permitted_by_capabilities();
     break;
   case ENOENT:
   case ENODEV:

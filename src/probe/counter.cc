@@ -1,5 +1,6 @@
 #include "probe/counter.h"
 
+#include "base/confinement.h"
 #include "base/text.h"
 #include "format/tracefs.h"
 #include "probe/kinds.h"
@@ -74,7 +75,7 @@ base::Error refused(const Counter& counter, int code) {
   case EINVAL: return {base::Failure::unsupported, what + "this machine has no such counter"};
   case EACCES:
   case EPERM:
-    return {base::Failure::permission, what + "it needs root, or CAP_PERFMON, or a lower /proc/sys/kernel/perf_event_paranoid"};
+    return {base::Failure::permission, what + "it needs root, or CAP_PERFMON, or a lower /proc/sys/kernel/perf_event_paranoid" + base::permitted_by_capabilities()};
   case ESRCH: return {base::Failure::runtime, what + "the process is gone"};
   case EMFILE: return {base::Failure::runtime, what + "too many open files; raise the limit with `ulimit -n`"};
   default: return base::errno_error("`" + counter.name + "` cannot be counted", code);

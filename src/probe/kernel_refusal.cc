@@ -1,5 +1,6 @@
 #include "probe/kernel_refusal.h"
 
+#include "base/confinement.h"
 #include "base/fd.h"
 #include "base/text.h"
 
@@ -85,8 +86,9 @@ base::Result<std::string> read_of_security(const std::string& name) {
   return file.valid() ? base::read_up_to(file, 4096, name) : text;
 }
 
-// "integrity" of "none [integrity] confidentiality"; nothing where the kernel is not locked down, or does not
-// tell.
+} // namespace
+
+// "none [integrity] confidentiality"
 std::string lockdown() {
   auto text = read_of_security("lockdown");
   if (!text.ok()) return {};
@@ -95,8 +97,6 @@ std::string lockdown() {
   std::string word = text->substr(open + 1, close - open - 1);
   return word == "none" ? "" : word;
 }
-
-} // namespace
 
 std::string tracepoint_instead(const Event& event) {
   bool at_return = event.kind == Kind::kretprobe || event.kind == Kind::fexit;
@@ -137,7 +137,7 @@ base::Error refused_by_kernel(const Event& event, std::string_view what, bool ha
                ", although the capabilities are there (lockdown, a security module, or a container's filter "
                "of system calls)";
   else
-    message += ": permission denied; acu needs root, or the capabilities CAP_BPF and CAP_PERFMON";
+    message += ": permission denied; acu needs root, or the capabilities CAP_BPF and CAP_PERFMON" + base::permitted_by_capabilities();
   if (has_privilege || !level.empty()) message += tracepoint_instead(event);
   return {base::Failure::permission, std::move(message)};
 }

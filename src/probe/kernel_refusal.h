@@ -9,6 +9,9 @@ namespace probe {
 // tracepoint tells the same. `what`: how the sentence begins.
 base::Error refused_by_kernel(const Event& event, std::string_view what, bool has_privilege);
 
+// "integrity", "confidentiality"; empty where the kernel is not locked down, or does not tell.
+std::string lockdown();
+
 // Of a kind of probe that the kernel does not know: why, "this kernel is built without kprobes (CONFIG_KPROBE_EVENTS)".
 std::string why_no_kernel_functions(const Event& event);
 

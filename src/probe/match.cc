@@ -3,6 +3,7 @@
 #include "probe/stopped_program.h"
 #include "spec/complete_table.h"
 #include "spec/probes.h"
+#include "symbol/binaries.h"
 
 #include "base/text.h"
 
@@ -207,6 +208,10 @@ static void add_matching(Machine& machine, const KindRow& kind, std::string_view
   std::vector<std::string_view> parts = base::split(pattern, ':');
   if (parts.size() < 2) return;
   parts[0] = kind.name;
+  if (parts[1].starts_with(symbol::container_sign) && parts.size() > 2) { // its file belongs to it
+    parts[1] = {parts[1].data(), static_cast<size_t>(parts[2].end() - parts[1].begin())};
+    parts.erase(parts.begin() + 2);
+  }
   Mismatch mismatch;
   to = kind.functions->match(machine, parts, mismatch);
 }

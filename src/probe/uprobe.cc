@@ -409,6 +409,8 @@ Access access_parameter(Machine& machine, const Event& event, Context, std::stri
 } // namespace
 
 std::string shown_path(std::string_view typed, const Binary& binary) {
+  if (const size_t colon = typed.find(':'); typed.starts_with(symbol::container_sign) && colon != typed.npos)
+    return std::string(typed.substr(0, colon + 1)) + shown_path(typed.substr(colon + 1), binary);
   const std::string& found = binary.name();
   if (typed.find('/') == typed.npos) return found == symbol::absolute_path(typed) ? std::string(typed) : found;
   if (!base::has_glob(typed)) return std::string(typed);

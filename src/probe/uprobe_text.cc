@@ -17,7 +17,9 @@ static std::optional<uint32_t> parse_line(std::string_view text) {
 
 // BINARY@FILE:LINE[:COLUMN]. The name of a file may have an `@`, too: then it is there.
 static bool read_statement(Machine& machine, Parts parts, UserPlace& to) {
-  size_t sign = parts[1].find('@');
+  // Names of containers may have one as well.
+  const size_t path = parts[1].starts_with(symbol::container_sign) ? parts[1].find(':') : 0;
+  size_t sign = parts[1].find('@', std::min(path, parts[1].size()));
   size_t first = 2; // part with the line
   if (parts.size() > 3 && parts[2].starts_with('@')) {
     to.binary = parts[1];

@@ -3,6 +3,7 @@
 // before its last names are looked up.
 #include "report/map.h"
 
+#include "report/container_keys.h"
 #include "report/json.h"
 #include "report/merge.h"
 #include "report/order.h"
@@ -20,15 +21,18 @@ constexpr size_t piece_bytes = 64 << 10;
 struct Selection {
   std::vector<Item> items;
   std::vector<std::byte> merged;
+  std::optional<std::vector<ir::Entry>> joined; // that items point to, if there are any
 };
 
-Selection select(const MapRequest& r) {
+Selection select(Context& context, const MapRequest& r) {
   Selection s;
+  s.joined = join_containers(context, r.map, r.entries);
+  const std::vector<ir::Entry>& entries = s.joined ? *s.joined : r.entries;
   size_t size = r.map.value->size;
-  s.merged.resize(size * r.entries.size());
-  s.items.reserve(r.entries.size());
+  s.merged.resize(size * entries.size());
+  s.items.reserve(entries.size());
   std::span<std::byte> room = s.merged;
-  for (const ir::Entry& e : r.entries) {
+  for (const ir::Entry& e : entries) {
     std::span<std::byte> value = room.first(size);
     room = room.subspan(size);
     merge_cpus(r.map, e.values, value);
@@ -90,7 +94,7 @@ std::string_view json_type(const type::Type& value) {
 } // namespace
 
 void print_map_text(Context& context, const MapRequest& r, const TakeText& take) {
-  Selection s = select(r);
+  Selection s = select(context, r);
   std::string out;
   for (const Item& i : s.items) {
     out.append("@").append(r.map.name);
@@ -111,19 +115,19 @@ void print_map_text(Context& context, const MapRequest& r, const TakeText& take)
 
 std::string entry_text(Context& context, const MapRequest& r) {
   std::string out;
-  for (const Selection s = select(r); const Item& i : s.items) append_text(out, context, *r.map.value, i.value);
+  for (const Selection s = select(context, r); const Item& i : s.items) append_text(out, context, *r.map.value, i.value);
   return out;
 }
 
 std::string entry_json(Context& context, const MapRequest& r) {
   std::string out;
-  for (const Selection s = select(r); const Item& i : s.items) append_json(out, context, *r.map.value, i.value);
+  for (const Selection s = select(context, r); const Item& i : s.items) append_json(out, context, *r.map.value, i.value);
   return out;
 }
 
 void print_map_json(Context& context, const MapRequest& r, const TakeText& take) {
   if (r.entries.empty()) return;
-  Selection s = select(r);
+  Selection s = select(context, r);
   std::string data = "{";
   append_json(data, "@" + r.map.name);
   data += r.map.key ? ": {" : ": ";

@@ -74,7 +74,16 @@ static std::string nameless_cgroup(uint64_t id) { return "(no cgroup with id " +
 
 std::string Names::cgroup(uint64_t id, const std::string&) { return nameless_cgroup(id); }
 
+void SystemNames::learn_group(uint64_t id, const std::string& path) {
+  cgroups_.add(id, path);
+  containers_.of_group(path);
+}
+
 std::string SystemNames::cgroup(uint64_t id, const std::string& filter) {
+  if (filter == symbol::container_filter) {
+    const std::vector<symbol::CgroupPath> paths = cgroups_.find(id, "unified");
+    return paths.empty() ? nameless_cgroup(id) : containers_.of_group(std::string(paths.front().path)).title();
+  }
   std::string out;
   for (const symbol::CgroupPath& p : cgroups_.find(id, filter)) {
     if (!out.empty()) out += ',';

@@ -4,6 +4,7 @@
 #include "report/report.h"
 #include "runtime/code_names.h"
 #include "symbol/cgroups.h"
+#include "symbol/containers.h"
 #include "symbol/frame_source.h"
 #include "symbol/kallsyms.h"
 #include "symbol/process_map.h"
@@ -29,6 +30,8 @@ public:
   std::string variable(uint32_t pid, uint64_t address, bool with_offset);
   void seen(uint32_t pid, std::span<const uint64_t> words, uint64_t stack, uint64_t time) override;
   std::string cgroup(uint64_t id, const std::string& filter) override;
+  // A control group of version 2 that is there now: it can be named when it is gone.
+  void learn_group(uint64_t id, const std::string& path);
   symbol::UserSymbols& users() { return users_; }
   runtime::CodeNames& codes() { return codes_; }
   symbol::FrameSources& sources() { return sources_; }
@@ -39,6 +42,7 @@ private:
   runtime::CodeNames codes_;
   symbol::FrameSources sources_{kallsyms_, users_};
   symbol::Cgroups cgroups_;
+  symbol::Containers containers_;
   std::vector<std::byte> kernel_id_;           // its build id, and the address of its first byte; once they were asked for
   std::optional<uint64_t> kernel_start_;
   std::unordered_map<uint32_t, std::vector<symbol::Mapping>> mappings_; // of processes whose data were asked for

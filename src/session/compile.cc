@@ -8,6 +8,7 @@
 #include "lang/expand_macro.h"
 #include "session/pid_filter.h"
 #include "spec/diagnostics.h"
+#include "symbol/binaries.h"
 
 #include <algorithm>
 
@@ -44,6 +45,7 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   to.machine->traceable_functions = options.traceable_functions;
   to.machine->may_end_programs = to.machine->may_probe_any_file = options.unsafe;
   to.machine->sees_inlined_calls = to.tree->config.text("symbol_source") != "symbol_table";
+  if (!options.container.empty()) to.machine->binaries().look_in_container(options.container);
   lang::CheckOptions check = {.positional = options.positional,
                               .named = options.named,
                               .unsafe = options.unsafe,
@@ -79,6 +81,7 @@ bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   to.program = ir::lower(*to.tree, *to.machine, lowering, diagnostics);
   if (diagnostics.has_errors()) return false;
   if (options.pid >= 0 && !options.filters_itself) filter_by_pid(to.program, options.pid, *to.features);
+  if (options.groups && !options.filters_itself) filter_by_group(to.program, to.tree->types, *options.groups);
   if (options.optimize) ir::optimize(to.program);
   // What is true of one side alone has been made use of.
   if (options.in_kernel) join_returns(to, ir::Joined::user, bpf::Feature::uprobe_session);

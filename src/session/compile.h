@@ -7,9 +7,11 @@
 #include "ir/lower.h"
 #include "lang/check.h"
 #include "lang/parse.h"
+#include "spec/group_sets.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +42,8 @@ struct CompileOptions {
   bool in_kernel = true;            // where functions can't call themselves
   int pid = -1;                     // only this process counts; user probes are looked for in its files
   bool filters_itself = false;      // … as the script tells: nothing is added to its probes
+  std::optional<spec::GroupSet> groups; // only processes in these control groups count
+  std::string container;            // whose files user probes are looked for in, by name or ID; empty: nobody's
   bool optimize = true;
   bool shares_aggregations = false; // as lang::CheckOptions has it
   probe::StoppedProgram* stopped = nullptr; // as in Options

@@ -1,9 +1,10 @@
 #include "session/follow_files.h"
 
 #include "base/counted.h"
-#include "symbol/binary.h"
+#include "symbol/binaries.h"
+#include "symbol/real_file.h"
 
-#include <set>
+#include <algorithm>
 
 namespace session {
 
@@ -19,8 +20,11 @@ void FollowFiles::warn(const std::string& text) {
 void FollowFiles::start() {
   if (options_.pid >= 0) return; // the process has its files open, whatever their names come to mean
   std::set<std::string_view> seen;
+  for (const probe::Event& e : compiled_.program.events)
+    if (is_in_container(e))
+      if (const auto file = symbol::real_file(e.binary)) probed_.insert(*file);
   for (const probe::Event& e : compiled_.program.events) {
-    if (e.binary.empty() || !e.module || !seen.insert(e.binary).second) continue;
+    if (e.binary.empty() || !e.module || !seen.insert(e.binary).second || is_in_container(e)) continue;
     base::FileId id = e.module->file().id();
     if (!id.inode) { // inside of an archive
       auto fd = base::open_regular(e.binary);
@@ -46,7 +50,7 @@ static bool same_programs(const ir::Program& a, const ir::Program& b) {
   return true;
 }
 
-base::Result<size_t> FollowFiles::attach(const Compiled& fresh, const std::string& path) {
+base::Result<size_t> FollowFiles::attach(const Compiled& fresh, const WantsFile& wants) {
   if (!same_programs(compiled_.program, fresh.program))
     return base::Error{base::Failure::runtime, "the programs of the script do not match it"};
   size_t attached = 0;
@@ -57,7 +61,7 @@ base::Result<size_t> FollowFiles::attach(const Compiled& fresh, const std::strin
     std::vector<uint64_t> cookies;
     for (size_t k = 0; k < probe.events.size(); k++) {
       const probe::Event& e = fresh.program.events[probe.events[k]];
-      if (e.binary != path) continue;
+      if (e.binary.empty() || !wants(e.binary)) continue;
       events.push_back(&e);
       if (!probe.cookies.empty()) cookies.push_back(probe.cookies[k]);
     }
@@ -74,7 +78,7 @@ void FollowFiles::replaced(const std::string& path) {
   Compiled fresh = compile(source, options_, mistakes);
   base::Result<size_t> attached = base::Error{base::Failure::runtime, ""};
   if (fresh.ok) {
-    attached = attach(fresh, path);
+    attached = attach(fresh, [&](const std::string& binary) { return binary == path; });
   } else {
     for (const base::Diagnostic& d : mistakes.all())
       if (d.severity == base::Severity::error && attached.error().message.empty())
@@ -87,6 +91,39 @@ void FollowFiles::replaced(const std::string& path) {
   lost_++;
   warn(path + " was replaced, and processes started from now on are not traced: " +
        attached.error().message + "; restart acu to probe the new file");
+}
+
+// Those of a container are named by one of its processes.
+bool FollowFiles::is_in_container(const probe::Event& event) const {
+  return !event.binary.empty() && (!options_.container.empty() || event.name.find(symbol::container_sign) != std::string::npos);
+}
+
+std::vector<std::string> FollowFiles::containers() const {
+  std::set<std::string> out;
+  for (const probe::Event& e : compiled_.program.events) {
+    if (!is_in_container(e)) continue;
+    const size_t at = e.name.find(symbol::container_sign);
+    const size_t begin = at + symbol::container_sign.size();
+    out.insert(at == std::string::npos ? options_.container : e.name.substr(begin, e.name.find(':', begin) - begin));
+  }
+  return {out.begin(), out.end()};
+}
+
+void FollowFiles::follow_containers() {
+  base::Source source(source_.name(), std::string(source_.text()));
+  base::Diagnostics mistakes;
+  const Compiled fresh = compile(source, options_, mistakes);
+  if (!fresh.ok) return; // the program in a container has not started yet, or the container has gone
+  std::set<std::string> files;
+  for (const probe::Event& e : fresh.program.events)
+    // A process that has just started has the files of the host.
+    if (is_in_container(e) && e.binary.starts_with("/proc/") && !files.contains(e.binary))
+      if (const auto file = symbol::real_file(e.binary); file && probed_.insert(*file).second) files.insert(e.binary);
+  if (files.empty()) return;
+  const base::Result<size_t> attached = attach(fresh, [&](const std::string& binary) { return files.contains(binary); });
+  if (attached.ok()) return warn("a container with another file started: " + base::counted(*attached, "probe") + " attached to it");
+  lost_ += files.size();
+  warn("a container with another file started, which is not traced: " + attached.error().message + "; restart acu to probe it");
 }
 
 void FollowFiles::follow() {

@@ -9,6 +9,9 @@
 #include "session/output.h"
 #include "watch/probed_files.h"
 
+#include <functional>
+#include <set>
+
 namespace session {
 
 class FollowFiles {
@@ -22,14 +25,21 @@ public:
   uint64_t next_look() const { return files_.next_look(); }
   // Handles pending changes.
   void follow();
+  // Containers came: those of a name that probes have a file in, or of the one whose files are meant. Their files are probed, unless
+  // they are of the same image, whose files are probed already.
+  void follow_containers();
+  // Names of containers, as probes and options have them, in whose files there are probes.
+  std::vector<std::string> containers() const;
   // How often it happened, for the end: lines, or nothing.
   std::string describe() const;
 
 private:
   void warn(const std::string& text);
   void replaced(const std::string& path);
-  // The probes of the new compilation that are in the file, attached; failure: why the programs do not fit.
-  base::Result<size_t> attach(const Compiled& fresh, const std::string& path);
+  // The probes of the new compilation that are in these files, attached; failure: why the programs do not fit.
+  using WantsFile = std::function<bool(const std::string& path)>;
+  base::Result<size_t> attach(const Compiled& fresh, const WantsFile& wants);
+  bool is_in_container(const probe::Event& event) const;
 
   const Compiled& compiled_;
   const base::Source& source_;
@@ -38,6 +48,7 @@ private:
   Output& output_;
   bool warnings_;
   watch::ProbedFiles files_;
+  std::set<base::FileId> probed_; // in containers
   size_t followed_ = 0, lost_ = 0; // files whose replacement is probed, and is not
 };
 

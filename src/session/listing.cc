@@ -4,6 +4,7 @@
 #include "format/btf_declaration.h"
 #include "session/output.h"
 #include "session/probe_options.h"
+#include "symbol/binaries.h"
 
 #include <algorithm>
 #include <optional>
@@ -87,6 +88,7 @@ public:
       : request_(request), patterns_(patterns_of(request)), machine_(types_, host, request.pid),
         output_(STDOUT_FILENO, Buffering::full, false) {
     machine_.debug_folders = request.debug_folders;
+    if (!request.container.empty()) machine_.binaries().look_in_container(request.container);
   }
 
   int run() {

@@ -21,6 +21,7 @@ struct ListRequest {
   std::vector<std::string> patterns;
   bool arguments = false;                 // of probes; of types their members
   int pid = -1;                           // the process whose programs and libraries are meant; -1: none
+  std::string container = {};             // whose programs and libraries are meant; empty: nobody's
   bool as_bpftrace = false;               // as in Options
   std::vector<std::string> debug_folders; // --debuginfo
   std::string traceable_functions;        // the file of --traceable-functions; empty: the kernel's own list

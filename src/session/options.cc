@@ -35,6 +35,8 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
     ACU_TRY(to.pid, read_pid("-p", value));
     break;
   }
+  case OptionId::container: to.container = value; break;
+  case OptionId::cgroup: to.cgroup = value; break;
   case OptionId::output: to.output_file = value; break;
   case OptionId::format: to.json = value == "json"; break;
   case OptionId::quiet: to.quiet = true; break;
@@ -83,7 +85,6 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::standard_input:
   case OptionId::names:
   case OptionId::user:
-  case OptionId::cgroup:
   case OptionId::all:
   case OptionId::frequency:
   case OptionId::kind:
@@ -138,7 +139,6 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::async:
   case OptionId::exact:
   case OptionId::thread:
-  case OptionId::container:
   case OptionId::comm:
   case OptionId::filter:
   case OptionId::path:
@@ -165,6 +165,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::target_version:
   case OptionId::support:
   case OptionId::core:
+  case OptionId::redact:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};
@@ -177,8 +178,9 @@ void be_tool(Options& options, const ReadyTool& tool) {
 
 // For another host scripts are only compiled. Programs and their files are those of this one.
 static base::Status check_host(const Options& o) {
-  if (o.pid >= 0 || !o.command.empty())
-    return base::Error{base::Failure::usage, std::string("`--for` and `") + (o.pid >= 0 ? "-p" : "-c") +
+  const std::string_view process = o.pid >= 0 ? "-p" : !o.command.empty() ? "-c" : !o.container.empty() ? "--container" : !o.cgroup.empty() ? "--cgroup" : "";
+  if (!process.empty())
+    return base::Error{base::Failure::usage, "`--for` and `" + std::string(process) +
                                                  "` exclude each other: processes are those of this host"};
   const bool only_compiles = o.list || o.help || (o.dump.any && !o.dump.verifier);
   if (!only_compiles)
@@ -198,6 +200,8 @@ base::Result<Options> read_options(const Arguments& arguments) {
   }
   if (!out.command.empty() && out.pid >= 0)
     return base::Error{base::Failure::usage, "`-c` and `-p` cannot be combined"};
+  if ((out.pid >= 0) + !out.command.empty() + !out.container.empty() + !out.cgroup.empty() > 1)
+    return base::Error{base::Failure::usage, "`-c`, `-p`, `--cgroup` and `--container` cannot be combined"};
   if (!out.host_file.empty()) ACU_CHECK(check_host(out));
   if (out.test && out.bench)
     return base::Error{base::Failure::usage, "`--test` and `--bench` cannot be combined"};

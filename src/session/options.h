@@ -42,6 +42,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> named;
   std::string command;     // -c
   int pid = -1;            // -p
+  std::string container, cgroup; // --container, --cgroup; at most one
   std::string output_file; // empty: standard output
   std::string notify_attached;
   std::vector<std::string> include_dirs, include_files;

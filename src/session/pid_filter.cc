@@ -18,22 +18,28 @@ static void shift_targets(Function& function) {
     }
 }
 
-static void prepend_test(Function& function, int pid, Query ids_of) {
+// The function goes on if `value`, which `entry` works out, is `wanted` (eq) or is not (ne).
+static void prepend(Function& function, Block entry, Reg value, Cond cond, int64_t wanted) {
   shift_targets(function);
-  Reg ids = function.registers++, tgid = function.registers++;
   BlockId leave = static_cast<BlockId>(function.blocks.size()) + 1;
-  Block entry;
-  entry.insts.push_back({.op = Op::query, .query = ids_of, .dst = ids});
-  entry.insts.push_back({.op = Op::lshr, .dst = tgid, .a = Operand::of(ids), .b = Operand::number(32)});
-  entry.insts.push_back({.op = Op::branch,
-                         .cond = Cond::eq,
-                         .a = Operand::of(tgid),
-                         .b = Operand::number(pid),
-                         .target = 1,
-                         .other = leave});
+  entry.insts.push_back(
+      {.op = Op::branch, .cond = cond, .a = Operand::of(value), .b = Operand::number(wanted), .target = 1, .other = leave});
   function.blocks.insert(function.blocks.begin(), std::move(entry));
   function.blocks.emplace_back();
   function.blocks.back().insts.push_back({.op = Op::give_back, .a = Operand::number(0)});
+}
+
+static void prepend_test(Function& function, int pid, Query ids_of) {
+  Reg ids = function.registers++, tgid = function.registers++;
+  Block entry;
+  entry.insts.push_back({.op = Op::query, .query = ids_of, .dst = ids});
+  entry.insts.push_back({.op = Op::lshr, .dst = tgid, .a = Operand::of(ids), .b = Operand::number(32)});
+  prepend(function, std::move(entry), tgid, Cond::eq, pid);
+}
+
+static bool is_global(probe::Context c) {
+  return c == probe::Context::registers || c == probe::Context::tracepoint || c == probe::Context::raw_tracepoint ||
+         c == probe::Context::btf_tracepoint || c == probe::Context::function || c == probe::Context::kernel_registers;
 }
 
 void filter_by_pid(Program& program, int pid, const bpf::Features& features) {
@@ -43,10 +49,26 @@ void filter_by_pid(Program& program, int pid, const bpf::Features& features) {
   for (const Probe& p : program.probes) {
     bool is_user = p.context == probe::Context::registers;
     if (is_user && features.has(bpf::Feature::uprobe_multi_pid)) continue; // the link tells the process
-    bool global = is_user || p.context == probe::Context::tracepoint || p.context == probe::Context::raw_tracepoint ||
-                  p.context == probe::Context::btf_tracepoint || p.context == probe::Context::function ||
-                  p.context == probe::Context::kernel_registers;
-    if (global && done.insert(p.function).second) prepend_test(program.functions[p.function], pid, ids_of);
+    if (is_global(p.context) && done.insert(p.function).second) prepend_test(program.functions[p.function], pid, ids_of);
+  }
+}
+
+void filter_by_group(Program& program, type::Table& types, const spec::GroupSet& groups) {
+  const uint32_t map = add_group_set(program, types, groups);
+  std::set<uint32_t> done;
+  for (const Probe& p : program.probes) {
+    const bool counts = is_global(p.context) || p.context == probe::Context::perf_event;
+    if (!counts || !done.insert(p.function).second) continue;
+    Function& function = program.functions[p.function];
+    auto& objects = program.frames[function.frame].objects;
+    objects.push_back({8, "group"});
+    Reg id = function.registers++, key = function.registers++, found = function.registers++;
+    Block entry;
+    entry.insts.push_back({.op = Op::query, .query = Query::cgroup_id, .dst = id});
+    entry.insts.push_back({.op = Op::object, .dst = key, .index = static_cast<uint32_t>(objects.size() - 1)});
+    entry.insts.push_back({.op = Op::store, .size = 8, .a = Operand::of(key), .b = Operand::of(id)});
+    entry.insts.push_back({.op = Op::map_find, .dst = found, .a = Operand::of(key), .index = map});
+    prepend(function, std::move(entry), found, Cond::ne, 0);
   }
 }
 

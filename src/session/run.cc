@@ -14,6 +14,7 @@
 #include "report/target_names.h"
 #include "session/color.h"
 #include "session/cost_limit.h"
+#include "session/follow_groups.h"
 #include "session/life.h"
 #include "session/listing.h"
 #include "session/losses.h"
@@ -22,6 +23,7 @@
 #include "session/signals.h"
 #include "session/stack_map.h"
 #include "session/steps.h"
+#include "session/target_filter.h"
 #include "spec/diagnostics.h"
 #include "watch/omitted_returns.h"
 
@@ -165,6 +167,10 @@ base::Status Session::parse_and_check() {
   compiling.in_kernel = options.engine == EngineKind::kernel;
   compiling.pid = options.pid;
   compiling.debug_folders = options.debug_folders;
+  if (!options.container.empty() || !options.cgroup.empty()) {
+    ACU_TRY(compiling.groups, group_set_of(options.container, options.cgroup));
+    compiling.container = options.container;
+  }
   ACU_CHECK(read_probe_options());
   compiling.stopped = options.stopped;
   bool ok = timed(parse_ns, [&] { return parse(compiled, *source, compiling, diagnostics); }) &&
@@ -322,6 +328,11 @@ base::Status Session::live() {
                .print_maps_on_exit = config.flag("print_maps_on_exit"),
                .missing_may_be = config.text("missing_probes") != "error",
                .report_missing = config.text("missing_probes") != "ignore"};
+  FollowGroups groups(compiled.program, backend->engine(), names);
+  if ((groups.is_needed() || !files.containers().empty()) && !options.stopped) {
+    ACU_CHECK(groups.begin());
+    life.regulars.push_back(groups.regular(&files));
+  }
   std::optional<CostLimit> limit;
   if (options.max_cost && options.engine == EngineKind::kernel && !options.dry_run) {
     limit.emplace(*backend, compiled.program, *options.max_cost, *output);
@@ -473,6 +484,7 @@ int run(const Options& given) {
     ListRequest request = {.patterns = options.positional,
                            .arguments = options.verbose,
                            .pid = options.pid,
+                           .container = options.container,
                            .as_bpftrace = options.as_bpftrace,
                            .debug_folders = options.debug_folders,
                            .traceable_functions = options.traceable_functions};

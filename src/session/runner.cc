@@ -34,6 +34,7 @@ base::Status Runner::compile() {
   const Own own = {.aim = what_.aim,
                    .command = what_.command,
                    .pid = what_.functions_of,
+                   .container = what_.filter.container,
                    .is_silent = what_.is_silent,
                    .may_end_programs = what_.may_end_programs,
                    .filters_itself = what_.filters_itself};
@@ -98,6 +99,12 @@ base::Status Runner::start(Output& output, std::vector<Regular*> regulars) {
                      .print_maps_on_exit = false,
                      .refused = what_.refused,
                      .cancelled = &is_cancelled_});
+  groups_.emplace(compiled_.program, backend_->engine(), names());
+  if (groups_->is_needed()) {
+    base::Status known = groups_->begin();
+    if (!known.ok()) return outcome_ = std::move(known);
+    life_->regulars.push_back(groups_->regular(nullptr));
+  }
   base::Result<bool> started = session::start(*life_);
   if (!started.ok()) {
     backend_->detach();
@@ -138,6 +145,7 @@ base::Status Runner::live(Output& output, std::vector<Regular*> regulars) {
 void Runner::unload() {
   if (shared_->unwinding()) shared_->unwinding()->tell_runtimes(this, {});
   life_.reset();
+  groups_.reset();
   effects_.reset();
   printer_.reset();
   if (shared_.use_count() == 1) shared_->release();

@@ -5,6 +5,7 @@
 #include "report/names.h"
 #include "report/report.h"
 #include "session/builtin_script.h"
+#include "session/follow_groups.h"
 #include "session/life.h"
 #include "session/run_times.h"
 #include "session/steps.h"
@@ -128,6 +129,7 @@ private:
   // From start() on, each with references to those before.
   std::optional<report::Printer> printer_;
   std::optional<Effects> effects_;
+  std::optional<FollowGroups> groups_;
   std::optional<Life> life_;
 };
 

@@ -74,6 +74,7 @@ base::Status compile_own(Compiled& compiled, base::Source& source, const Own& ow
   options.parts = parts;
   options.has_command = !own.command.empty();
   options.pid = own.pid;
+  options.container = own.container;
   options.shares_aggregations = true;
   options.filters_itself = own.filters_itself;
   options.unsafe = own.may_end_programs;

@@ -20,6 +20,7 @@ struct Own {
   std::string_view aim;                    // for messages: "record"
   const std::vector<std::string>& command; // words; empty: none
   int pid = -1;                            // whose functions it may name; -1: nobody's
+  std::string container = {};              // whose files and functions it may name; empty: nobody's
   bool is_silent = false;                  // the command has nothing to do with the terminal
   bool may_end_programs = false;           // returns that exceptions may pass by are probed like others
   bool filters_itself = false;             // its conditions tell whose events count

@@ -1,14 +1,14 @@
 // The command's own processes are followed by the scheduler's tracepoints, in the numbers of the kernel:
-// those of acu's pid namespace may be others. Groups are known by their ids; those that are there when the
-// recording begins count.
+// those of acu's pid namespace may be others. Groups are known by sets of their IDs (session/follow_groups.h).
 #include "session/target_filter.h"
 
 #include "base/text.h"
 #include "session/child.h"
+#include "symbol/containers.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <dirent.h>
+#include <filesystem>
 #include <linux/magic.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -46,35 +46,20 @@ base::Result<Condition> of_user(const std::string& name) {
   return Condition{"uid == " + std::to_string(uid), {}, "user " + name};
 }
 
-void add_groups(const std::string& folder, std::string& script, int depth) {
-  struct stat about = {};
-  if (::stat(folder.c_str(), &about) != 0) return;
-  script += "@group[" + std::to_string(about.st_ino) + "] = 1; ";
-  DIR* dir = depth ? ::opendir(folder.c_str()) : nullptr;
-  if (!dir) return;
-  while (const dirent* e = ::readdir(dir))
-    if (e->d_type == DT_DIR && e->d_name[0] != '.') add_groups(folder + "/" + e->d_name, script, depth - 1);
-  ::closedir(dir);
-}
-
-// A directory of a hierarchy, of either version.
-bool is_group(const std::string& folder) {
+// The file system of a directory, if it is a hierarchy's; else 0.
+long hierarchy_of(const std::string& folder) {
   struct stat about = {};
   struct statfs file_system = {};
-  return ::stat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && ::statfs(folder.c_str(), &file_system) == 0 &&
-         (file_system.f_type == CGROUP2_SUPER_MAGIC || file_system.f_type == CGROUP_SUPER_MAGIC);
+  const bool is_there = ::stat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && ::statfs(folder.c_str(), &file_system) == 0;
+  const bool is_group = is_there && (file_system.f_type == CGROUP2_SUPER_MAGIC || file_system.f_type == CGROUP_SUPER_MAGIC);
+  return is_group ? file_system.f_type : 0;
 }
 
-base::Result<Condition> of_cgroup(const std::string& path) {
-  constexpr int deepest = 16;
-  for (const char* root : {"", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/"}) {
-    std::string folder = root + path;
-    if ((!*root && !path.starts_with("/sys/fs/cgroup")) || !is_group(folder)) continue;
-    std::string groups;
-    add_groups(folder, groups, deepest);
-    return Condition{"@group[cgroup]", "begin { " + groups + "}\n", "control group " + path};
-  }
-  return usage("there is no control group `" + path + "` (control groups are the directories below /sys/fs/cgroup)");
+// As text of the language.
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) out += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+  return out + "\"";
 }
 
 // "process 17 (nginx)", "processes 17 (nginx), 18 (nginx)"
@@ -103,6 +88,31 @@ std::string one_of(std::string_view what, const std::vector<int>& numbers) {
   return numbers.size() > 1 ? "(" + out + ")" : out;
 }
 
+base::Result<spec::GroupSet> group_set_of(const std::string& container, const std::string& cgroup) {
+  symbol::Containers containers;
+  if (!container.empty()) {
+    ACU_TRY(auto found, containers.require(container));
+    return spec::GroupSet{spec::GroupSet::container, container};
+  }
+  const std::string& root = containers.mounted_at();
+  std::string path = cgroup;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  for (const std::string& begin : {std::string(), std::string("/sys/fs/cgroup/"), root + "/"}) {
+    std::string folder = begin + path;
+    if (begin.empty() && !path.starts_with("/sys/fs/cgroup") && (root.empty() || !path.starts_with(root))) continue;
+    const long hierarchy = hierarchy_of(folder);
+    if (hierarchy == CGROUP_SUPER_MAGIC)
+      return usage("control group `" + cgroup + "` is of version 1: probes know groups of version 2" +
+                   (root.empty() ? ", which is not mounted here" : ", which are below " + root));
+    if (!hierarchy) continue;
+    std::error_code none;
+    folder = std::filesystem::canonical(folder, none).native();
+    if (none || !folder.starts_with(root)) continue; // mounted elsewhere as well
+    return spec::GroupSet{spec::GroupSet::subtree, folder == root ? "/" : folder.substr(root.size())};
+  }
+  return usage("there is no control group `" + cgroup + "` (control groups are the directories below /sys/fs/cgroup)");
+}
+
 base::Result<Condition> target_condition(const TargetFilter& f) {
   // Process 0 is what runs when nothing does. Those of another pid namespace have no number here, but the
   // kernel's.
@@ -113,10 +123,11 @@ base::Result<Condition> target_condition(const TargetFilter& f) {
     return Condition{one_of("tid", f.threads), end_with(f.threads), in_words("thread", "threads", f.threads)};
   if (f.command) return Condition{"@watched[curtask.tgid]", std::string(follow_command), "command"};
   if (!f.user.empty()) return of_user(f.user);
-  if (!f.cgroup.empty()) {
-    ACU_TRY(Condition out, of_cgroup(f.cgroup));
-    if (!f.container.empty()) out.what = "container " + f.container;
-    return out;
+  if (!f.cgroup.empty() || !f.container.empty()) {
+    ACU_TRY(const spec::GroupSet groups, group_set_of(f.container, f.cgroup));
+    const bool by_container = groups.kind == spec::GroupSet::container;
+    return Condition{by_container ? "container == " + in_quotes(groups.text) : "in_cgroup(" + in_quotes(groups.text) + ")", {},
+                     (by_container ? "container " : "control group ") + (by_container ? f.container : f.cgroup)};
   }
   return Condition{f.include_idle ? "1" : "curtask.pid", {}, "all processes"};
 }

@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "spec/group_sets.h"
 
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ struct TargetFilter {
   std::vector<int> threads;
   std::string user;      // name or number
   std::string cgroup;    // path, from its hierarchy's root or the file system's; its descendants count too
-  std::string container; // whose group that is, as people call it
+  std::string container; // whose group that is: name or ID, as symbol::Containers::require takes it; later ones of the name count too
   std::vector<int> cpus;  // empty: all
   std::string expression; // that holds for events that count, in the language; empty: for all
   bool include_acu = false;  // with no process given: also what acu itself does
@@ -30,6 +31,9 @@ struct Condition {
   std::string text, before; // an expression, and the probes that it needs
   std::string what;         // in words: "process 17 (nginx)"
 };
+
+// Which groups --cgroup or --container means: the path from the root of the hierarchy is tidied. Failure (usage): there is none.
+base::Result<spec::GroupSet> group_set_of(const std::string& container, const std::string& cgroup);
 
 // Failure: there is no such user or group.
 base::Result<Condition> target_condition(const TargetFilter& filter);

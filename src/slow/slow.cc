@@ -15,6 +15,7 @@
 #include "slow/looks.h"
 #include "slow/script.h"
 #include "slow/text.h"
+#include "symbol/containers.h"
 
 #include <algorithm>
 #include <unistd.h>
@@ -61,6 +62,7 @@ struct Slow {
 
   const Options& options;
   Functions functions;
+  int files_of = -1; // the process whose functions are meant; -1: nobody's
   Seen seen = Seen::whole;
   bool is_leaving = false; // whole calls, as the probes of their returns are taken off
   bool wants_look = false;
@@ -91,12 +93,15 @@ void Slow::say(const std::string& text) {
 
 base::Status Slow::find() {
   run.quiet = true;
-  run.pid = options.filter.pid;
+  run.pid = files_of = options.filter.pid;
   run.output_file = options.output;
   ACU_TRY(output, session::Output::open(run));
   ACU_TRY(condition, session::target_condition(options.filter));
   if (!options.kind->is_expensive) return {};
-  ACU_TRY(functions, find_slow_functions(options.function, options.filter.pid, options.command.empty() ? "" : options.command.front()));
+  // Of a container its main process has the files.
+  const bool is_contained = !options.filter.container.empty();
+  if (is_contained) files_of = symbol::main_process(symbol::processes_of_group(options.filter.cgroup)).value_or(-1);
+  ACU_TRY(functions, find_slow_functions(options.function, files_of, options.command.empty() ? "" : options.command.front()));
   const std::string& why_not = functions.no_calls.empty() || functions.is_risk ? functions.no_returns : functions.no_calls;
   if (options.is_exact && !why_not.empty()) return base::Error{base::Failure::usage, "`--exact` is not supported here: " + why_not};
   if (options.is_exact && functions.is_risk) say("WARNING: " + functions.no_calls);
@@ -127,7 +132,7 @@ base::Status Slow::compile() {
                                       .script = slow_script(wanted),
                                       .filter = options.filter,
                                       .command = options.command,
-                                      .functions_of = options.filter.pid,
+                                      .functions_of = files_of,
                                       .filters_itself = true,
                                       .follows_processes = true,
                                       .keeps_files = true,

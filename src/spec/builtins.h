@@ -158,6 +158,28 @@ inline constexpr Builtin builtins[] = {
     {.name = "cgroup", .form = Form::both, .group = Group::context, .gives = Gives::u64,
      .subject = Subject::kernel, .signature = "uint64 cgroup",
      .doc = "Id of the current cgroup (version 2).", .example = "begin { print(cgroup >= 0); }"},
+    {.name = "container", .form = Form::both, .group = Group::context, .params = {opt(Takes::integer)}, .gives = Gives::special,
+     .subject = Subject::kernel, .signature = "cgroup_path_t container([uint64 id])",
+     .doc = "Name of the container of the current cgroup or of another one, when printed: of docker, podman, containerd, CRI-O, LXC or "
+            "nspawn; NAMESPACE/POD/NAME in Kubernetes; 12 digits of the ID without a name. Outside of containers, the systemd unit, the "
+            "path of the cgroup, or `host`. `==` and `!=` take a string literal: a name, an ID (3 digits or more), a pod, or a pattern "
+            "with `*` and `?`; containers that start later count too.",
+     .example = "begin { print(container); print(container == \"web*\"); }"},
+    {.name = "in_cgroup", .form = Form::call, .group = Group::context, .params = {req(Takes::literal_string)}, .gives = Gives::boolean,
+     .subject = Subject::kernel, .signature = "bool in_cgroup(string path)",
+     .doc = "Whether the current cgroup (version 2) has this path or is below it; those that are made later count too.",
+     .example = "begin { print(in_cgroup(\"/system.slice\")); }"},
+    {.name = "pid_ns", .form = Form::both, .group = Group::context, .gives = Gives::u32,
+     .subject = Subject::kernel, .signature = "uint32 pid_ns",
+     .doc = "Number of the current process's pid namespace, as `ls -l /proc/PID/ns/pid` shows it.",
+     .example = "begin { print(pid_ns > 0); }"},
+    {.name = "nspid", .form = Form::both, .group = Group::context, .gives = Gives::u32,
+     .subject = Subject::kernel, .signature = "uint32 nspid",
+     .doc = "Process id as the process itself sees it: in its own pid namespace, the innermost.",
+     .example = "begin { print(nspid == pid); }"},
+    {.name = "nstid", .form = Form::both, .group = Group::context, .gives = Gives::u32,
+     .subject = Subject::kernel, .signature = "uint32 nstid", .doc = "Thread id, in the namespace of `nspid`.",
+     .example = "begin { print(nstid == tid); }"},
     {.name = "usermode", .form = Form::both, .group = Group::context, .gives = Gives::u8, .signature = "uint8 usermode",
      .doc = "1 if the CPU was in user mode when the probe interrupted it, else 0; where the probe has no registers, 1 in probes "
             "of user code and of acu itself and 0 in those of the kernel.",
@@ -502,12 +524,12 @@ inline constexpr Builtin builtins[] = {
     {.name = "usym", .form = Form::call, .group = Group::symbol, .params = {req(Takes::pointer)},
      .gives = Gives::special, .async = true, .signature = "usym_t usym(uint64 address)",
      .doc = "Name of an address of the current process; symbolized when it is printed.", .example = "begin { print(usym(16)); }"},
-    {.name = "cgroup_path", .form = Form::call, .group = Group::symbol,
-     .params = {req(Takes::integer), opt(Takes::literal_string)}, .gives = Gives::special, .async = true,
-     .signature = "cgroup_path_t cgroup_path(uint64 id [, string filter])",
-     .doc = "Path of a cgroup in each mounted hierarchy whose name matches the filter; the name of version 2 is "
-            "`unified`.",
-     .example = "begin { print(cgroup_path(cgroup)); }"},
+    {.name = "cgroup_path", .form = Form::both, .group = Group::symbol,
+     .params = {opt(Takes::integer), opt(Takes::literal_string)}, .gives = Gives::special, .async = true,
+     .signature = "cgroup_path_t cgroup_path([uint64 id [, string filter]])",
+     .doc = "Path of the current cgroup or another one, in each mounted hierarchy whose name matches the filter; the name of version 2 is "
+            "`unified`. `==` and `!=` compare the path in version 2 with a string literal, which may have `*` and `?`.",
+     .example = "begin { print(cgroup_path); print(cgroup_path(cgroup)); }"},
 
     // Network.
     {.name = "ntop", .form = Form::call, .group = Group::network, .params = {req(Takes::any), opt(Takes::any)},

@@ -131,6 +131,7 @@ enum class OptionId : uint8_t {
   target_version,
   support,
   core,
+  redact,
   help,
   version,
 };
@@ -290,6 +291,15 @@ inline constexpr Option run_options[] = {
      .name = "pid",
      .argument = "PID",
      .doc = "Trace only this process, and stop when it exits."},
+    {.id = OptionId::container,
+     .name = "container",
+     .argument = "CONTAINER",
+     .doc = "Trace only processes of this container, given by name, ID (3 digits or more), pod or pattern, also of those that start later; "
+            "files of user probes are those of the container."},
+    {.id = OptionId::cgroup,
+     .name = "cgroup",
+     .argument = "GROUP",
+     .doc = "Trace only processes of this control group and those below it, also of those that are made later."},
     {.id = OptionId::output,
      .letter = 'o',
      .name = "output",
@@ -460,6 +470,10 @@ inline constexpr Option list_options[] = {
      .name = "pid",
      .argument = "PID",
      .doc = "List user probes only in files that this process has mapped: `acu list -p PID 'uprobe:*'`."},
+    {.id = OptionId::container,
+     .name = "container",
+     .argument = "CONTAINER",
+     .doc = "List user probes in the files of this container: `acu list --container web 'uprobe:/usr/sbin/nginx:*'`."},
     {.id = OptionId::verbose,
      .letter = 'v',
      .name = "verbose",
@@ -549,12 +563,13 @@ inline constexpr Option target_user = {
 inline constexpr Option target_cgroup = {.id = OptionId::cgroup,
                                         .name = "cgroup",
                                         .argument = "GROUP",
-                                        .doc = "Trace only this control group and those below it."};
+                                        .doc = "Trace only this control group and those below it, also those that are made later."};
 inline constexpr Option target_container = {
     .id = OptionId::container,
     .name = "container",
     .argument = "CONTAINER",
-    .doc = "Trace only this container, given by name or ID prefix (docker, podman, containerd, Kubernetes, LXC, nspawn)."};
+    .doc = "Trace only this container, also its later instances: a name, ID (3 digits or more), pod, pattern, or systemd unit (docker, podman, "
+           "containerd, CRI-O, Kubernetes, LXC, nspawn)."};
 inline constexpr Option target_acu = {.id = OptionId::include_acu, .name = "include-acu", .doc = "When no process is named: include acu itself."};
 inline constexpr Option target_all = {.id = OptionId::all,
                                      .letter = 'a',
@@ -822,6 +837,9 @@ inline constexpr Option trace_options[] = {
     {.id = OptionId::stacks, .letter = 'k', .name = "stack-trace", .doc = "Show the stack below each call."},
     lang_option,
     {.id = OptionId::data, .letter = 's', .name = "string-limit", .argument = "BYTES", .doc = "Show at most BYTES bytes of data (default 32)."},
+    {.id = OptionId::redact,
+     .name = "redact",
+     .doc = "Show no text or data of the traced programs, such as paths, arguments of programs, and what they read and write: only its size, `<11 bytes>`."},
     sampled_duration,
     {.id = OptionId::json, .name = "json", .doc = "Print one JSON object per call or row."},
     lines_output,
@@ -1009,6 +1027,7 @@ inline constexpr Option core_options[] = {
 
 inline constexpr Option snap_options[] = {
     {.id = OptionId::pid, .letter = 'p', .name = "pid", .argument = "PID", .doc = "The process to inspect."},
+    {.id = OptionId::container, .name = "container", .argument = "CONTAINER", .doc = "The main process of this container, in place of -p."},
     {.id = OptionId::max_pause,
      .name = "max-pause",
      .argument = "TIME",
@@ -1226,7 +1245,7 @@ inline constexpr Subcommand subcommands[] = {
      "thread, frame(\"FUNCTION\") and fault. Or search the heap of glibc's malloc: blocks in use (heap), unreachable blocks (leaks),\n"
      "pointers to an address (refs), a text (find); `explain` shows what holds a block.",
      core_options, "acu core core.1234 -e 'thread { @[ustack] = count(); }'"},
-    {"snap", "-p PID [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | -p PID heap|leaks|refs ADDR|find TEXT [count|list|summarize|explain]",
+    {"snap", "-p PID|--container CONTAINER [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | -p PID heap|leaks|refs ADDR|find TEXT [count|list|summarize|explain]",
      "Inspect a live process: stacks, modules; or run a script on its memory, with the probes oneshot, thread and\n"
      "frame(\"FUNCTION\"). The process is stopped only while its memory is copied.",
      snap_options, "acu snap -p 1234 -e 'thread { @[ustack] = count(); }'"},

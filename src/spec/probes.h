@@ -100,7 +100,8 @@ inline constexpr ProbeKind probe_kinds[] = {
      .form = "uprobe:BINARY:FUNCTION[+OFFSET] or uprobe:BINARY@FILE:LINE[:COLUMN]",
      .doc = "When a function of a program or library is entered, or an instruction in it is reached. BINARY is a path, a "
             "program in PATH, a library as the loader finds it (`libc`, `libssl.so.3`; with -p, one that the process has "
-            "mapped), or a library stored in a zip archive (`app.zip!/lib/libx.so`). FUNCTION is a name of the symbol "
+            "mapped), or a library stored in a zip archive (`app.zip!/lib/libx.so`). `container=NAME:` before it means a file of that container "
+            "(`uprobe:container=web:/usr/sbin/nginx:main`). FUNCTION is a name of the symbol "
             "table (`memcpy@GLIBC_2.14` for one of several versions), `cpp:ns::f` for all C++ or Rust functions of that "
             "name, `cpp:\"ns::f(int)\"` for one of them, or an address. A name that is not in the symbol table is treated "
             "as a C++ or Rust name. Functions of a stripped file can be named as in stacks, `func_0x4012a0`. BINARY and "

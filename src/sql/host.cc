@@ -6,6 +6,7 @@
 #include "bpf/syscall.h"
 #include "proc/cgroup_counters.h"
 #include "proc/text.h"
+#include "symbol/containers.h"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +21,7 @@ namespace sql {
 namespace {
 
 struct Cgroup {
-  std::string path;
+  std::string path, container;
   std::optional<int64_t> id, processes;
   proc::CgroupCounters counters;
 
@@ -46,6 +47,7 @@ private:
 
 constexpr Column cgroup_columns[] = {
     column<&Cgroup::path>("path", "", "Path below the root of the hierarchy, which is /."),
+    column<&Cgroup::container>("container", "", "Name of its container; else the systemd unit, the path, or host."),
     column<&Cgroup::id>("id", "", "Its ID (inode), as in sockets.cgroup_id and in scripts' cgroup."),
     column<&Cgroup::processes>("processes", "", "Processes in the group itself, without its descendants."),
     column<&Cgroup::cpu_seconds>("cpu_time", "s", "CPU time, so far."),
@@ -66,10 +68,12 @@ base::Result<std::vector<Cgroup>> read_cgroups(const Request& request) {
   constexpr size_t most = 100'000;
   const std::vector<proc::CgroupMount> mounts = proc::find_cgroup_mounts(proc::text_of("/proc/mounts"));
   proc::CgroupReader reader(mounts);
+  symbol::Containers containers;
   reader.find(most);
   std::vector<Cgroup> out;
   for (auto& [path, counters] : reader.read()) {
     Cgroup group = {.path = path, .counters = std::move(counters)};
+    if (request.uses("container")) group.container = containers.of_group(path).title();
     for (const proc::CgroupMount& mount : mounts) {
       struct stat about = {};
       const std::string folder = mount.folder + path;

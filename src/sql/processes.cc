@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "proc/process_files.h"
 #include "proc/text.h"
+#include "symbol/containers.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -73,7 +74,8 @@ std::string user_name(uint32_t uid) {
 struct Process {
   int64_t pid = 0, parent_pid = 0, user_id = 0, thread_count = 0, nice = 0, minor_faults = 0, major_faults = 0, virtual_bytes = 0, resident = 0;
   std::string name, state, user;
-  std::optional<std::string> command, executable, cgroup, language;
+  std::optional<std::string> command, executable, cgroup, container, language;
+  std::optional<int64_t> namespace_pid;
   std::optional<int64_t> swapped, descriptors;
   double user_seconds = 0, system_seconds = 0, started = 0;
   bool is_kernel_thread = false;
@@ -98,6 +100,8 @@ constexpr Column process_columns[] = {
     column<&Process::nice>("nice", "", "Nice value."),
     column<&Process::descriptors>("descriptors", "", "Number of open files."),
     column<&Process::cgroup>("cgroup", "", "Path of its control group.", Role::pushed),
+    column<&Process::container>("container", "", "Name of its container; else the systemd unit, the path of its control group, or host."),
+    column<&Process::namespace_pid>("nspid", "", "Its process ID in its own pid namespace."),
     column<&Process::command>("command", "", "Command line, as words of a shell; NULL: a kernel thread or a zombie."),
     column<&Process::executable>("executable", "", "Path of the executable."),
     column<&Process::language>("language", "", "Language runtime: python, java, go, …; NULL: none is known."),
@@ -126,12 +130,21 @@ void add_status(const std::string& text, Process& to) {
 }
 
 // What the query needs beside /proc/PID/stat.
-void add_details(const Request& request, const std::string& folder, proc::Languages& languages, Process& to) {
+std::optional<int64_t> innermost_pid(const std::string& status) {
+  for (std::string_view line : base::split(status, '\n'))
+    if (const std::vector<std::string_view> words = proc::words_of(line); words.size() > 1 && words[0] == "NSpid:")
+      if (const auto pid = proc::decimal(words.back())) return static_cast<int64_t>(*pid);
+  return std::nullopt;
+}
+
+void add_details(const Request& request, const std::string& folder, proc::Languages& languages, symbol::Containers& containers, Process& to) {
   const int pid = static_cast<int>(to.pid);
   if (request.uses("uid") || request.uses("user") || request.uses("swapped")) add_status(proc::text_of(folder + "/status"), to);
   if (request.uses("command")) to.command = command_of(proc::text_of(folder + "/cmdline"));
   if (request.uses("executable")) to.executable = link_of(folder + "/exe");
   if (request.uses("cgroup")) to.cgroup = proc::cgroup_of_process(pid);
+  if (request.uses("container")) to.container = containers.of_process(pid).title();
+  if (request.uses("nspid")) to.namespace_pid = innermost_pid(proc::text_of(folder + "/status"));
   if (request.uses("descriptors")) to.descriptors = static_cast<int64_t>(proc::open_descriptors(pid));
   if (request.uses("language") && !to.is_kernel_thread)
     if (std::string language = languages.of_process(pid); !language.empty()) to.language = std::move(language);
@@ -140,6 +153,7 @@ void add_details(const Request& request, const std::string& folder, proc::Langua
 base::Result<std::vector<Process>> read_processes(const Request& request) {
   std::vector<Process> out;
   proc::Languages languages;
+  symbol::Containers containers;
   const std::optional<std::string> cgroup = request.text("cgroup");
   for_each_process(request, [&](int pid, const std::string& folder) {
     const Stat stat(proc::text_of(folder + "/stat"));
@@ -149,7 +163,7 @@ base::Result<std::vector<Process>> read_processes(const Request& request) {
                  .resident = stat.number(resident_pages) * ::sysconf(_SC_PAGESIZE), .name = stat.name(), .state = state_name(stat.word(state_field)),
                  .user_seconds = stat.seconds(user_time), .system_seconds = stat.seconds(system_time), .started = started_at(stat),
                  .is_kernel_thread = (static_cast<uint64_t>(stat.number(flags)) & kernel_thread_flag) != 0};
-    add_details(request, folder, languages, p);
+    add_details(request, folder, languages, containers, p);
     if (!cgroup || p.cgroup == cgroup) out.push_back(std::move(p));
   });
   return out;

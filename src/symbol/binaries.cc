@@ -1,8 +1,10 @@
 #include "symbol/binaries.h"
 
 #include "base/text.h"
+#include "symbol/containers.h"
 #include "symbol/library_search.h"
 #include "symbol/process_map.h"
+#include "symbol/real_file.h"
 
 #include <algorithm>
 #include <fcntl.h>
@@ -10,6 +12,7 @@
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace symbol {
 
@@ -28,17 +31,6 @@ std::vector<std::string> expand_glob(const std::string& pattern, const std::stri
     for (size_t i = 0; i < found.gl_pathc; i++) out.emplace_back(found.gl_pathv[i] + root.size());
   ::globfree(&found);
   return out;
-}
-
-// Whether both see the same files.
-bool same_root(const std::string& root) {
-  struct stat ours = {}, theirs = {};
-  char our_space[64] = {}, their_space[64] = {};
-  std::string space = root.substr(0, root.rfind('/')) + "/ns/mnt";
-  bool read = ::readlink("/proc/self/ns/mnt", our_space, sizeof our_space - 1) > 0 &&
-              ::readlink(space.c_str(), their_space, sizeof their_space - 1) > 0;
-  return read && std::string_view(our_space) == their_space && ::stat("/", &ours) == 0 &&
-         ::stat(root.c_str(), &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
 // Of a file that is not where its path leads to from the process's root. After chroot(2) the kernel gives the path from our root; a file without a name is
@@ -118,7 +110,42 @@ std::vector<Binary*> Binaries::open_all(const std::vector<std::string>& paths) {
   return out;
 }
 
+base::Result<std::vector<Binary*>> Binaries::find_in_container(const std::string& word, std::string_view name) {
+  auto found = Containers().require(word);
+  if (!found.ok()) return missing(std::move(found.error().message));
+  std::vector<Binary*> out;
+  std::set<base::FileId> seen;
+  base::Error first = missing("container " + base::quoted(word) + " has no process");
+  bool is_denied = false;
+  for (const Container& c : *found) {
+    const std::optional<pid_t> pid = main_process(processes_of_group(c.folder));
+    if (!pid) continue;
+    std::unique_ptr<Binaries>& files = containers_[*pid];
+    if (!files) {
+      files = std::make_unique<Binaries>(*pid);
+      files->search_in(debug_folders_);
+    }
+    auto binaries = files->find(name);
+    if (!binaries.ok()) {
+      if (!std::exchange(is_denied, true)) first = {binaries.error().kind, "container " + c.title() + ": " + binaries.error().message};
+      continue;
+    }
+    for (Binary* b : *binaries)
+      if (const auto file = real_file(b->host_path()); !file || seen.insert(*file).second) out.push_back(b);
+  }
+  if (out.empty()) return first;
+  return out;
+}
+
 base::Result<std::vector<Binary*>> Binaries::find(std::string_view name) {
+  if (name.starts_with(container_sign)) {
+    const size_t colon = std::min(name.find(':'), name.size());
+    const std::string word(name.substr(container_sign.size(), colon - container_sign.size()));
+    if (word.empty() || colon + 1 >= name.size())
+      return base::Error{base::Failure::usage, "`" + std::string(name) + "` must name a container and a file, such as container=web:/usr/sbin/nginx"};
+    return find_in_container(word, name.substr(colon + 1));
+  }
+  if (!container_.empty() && !name.empty()) return find_in_container(container_, name);
   if (name.empty() && pid_ > 0) { // the program itself
     if (mapped().empty()) return no_process();
     char path[4096];

@@ -16,6 +16,9 @@ namespace symbol {
 
 struct Mapping;
 
+// Before the name of a container and a `:`, where a file is named.
+inline constexpr std::string_view container_sign = "container=";
+
 // "./a.out" and "a.out" from the present folder on.
 std::string absolute_path(std::string_view path);
 
@@ -24,6 +27,8 @@ public:
   // pid: of the process that is traced (-p), whose root and mappings count; -1: none.
   explicit Binaries(pid_t pid = -1) : pid_(pid) {}
   pid_t pid() const { return pid_; }
+  // From now on names without a container mean files in this one, by name or ID.
+  void look_in_container(std::string word) { container_ = std::move(word); }
   // Folders with debug files that are looked at first, or such files; before anything is opened.
   void search_in(std::vector<std::string> folders) { debug_folders_ = std::move(folders); }
 
@@ -33,6 +38,8 @@ public:
   //   "libc", "libssl.so.3"       of what the process has mapped, else as the loader finds it
   //   ""                          with -p what the process runs
   //   "app.zip!/lib/libx.so"      in an archive, stored as it is
+  //   "container=web:/usr/bin/app", "container=web:libc"   the same in the container of this name, of several such containers in each:
+  //   each file once, also where containers share an image
   //   "/usr/lib/*/libc.so*", "*"  each that matches: of paths, or, without "/", of what the process has
   //   mapped
   base::Result<std::vector<Binary*>> find(std::string_view name);
@@ -59,12 +66,15 @@ private:
   std::vector<Binary*> open_all(const std::vector<std::string>& paths);
   base::Result<std::vector<Binary*>> find_pattern(std::string_view name);
   base::Result<std::vector<Binary*>> find_by_name(std::string_view name);
+  base::Result<std::vector<Binary*>> find_in_container(const std::string& word, std::string_view name);
   base::Error no_process() const;
   DebugSearch search_below(std::string root) const { return {.root = std::move(root), .folders = debug_folders_}; }
 
   pid_t pid_;
   std::vector<std::string> debug_folders_;
   std::map<std::string, std::unique_ptr<Binary>, std::less<>> binaries_; // by name
+  std::string container_;
+  std::map<pid_t, std::unique_ptr<Binaries>> containers_; // by a process of each
   std::optional<std::string> root_;
   std::optional<std::vector<Mapped>> mapped_;
 };

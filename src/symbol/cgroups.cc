@@ -64,6 +64,11 @@ uint64_t Cgroups::own() {
   return 0;
 }
 
+void Cgroups::add(uint64_t id, std::string path) {
+  if (!is_read_) read_mounts();
+  if (!hierarchies_.empty() && hierarchies_.front().name == "unified") hierarchies_.front().paths[id] = std::move(path);
+}
+
 std::vector<CgroupPath> Cgroups::find(uint64_t id, const std::string& filter) {
   if (!is_read_) read_mounts();
   std::vector<CgroupPath> found;

@@ -1,5 +1,6 @@
 // `acu info`: what this kernel can do, and what this user may, as text or JSON. The abilities are the rows of
 // bpf/features.h; each is asked of the kernel once, and where one is missing its substitute is named.
+#include "base/confinement.h"
 #include "base/output_file.h"
 #include "base/text.h"
 #include "bpf/trials.h"
@@ -8,6 +9,7 @@
 #include "host/save.h"
 #include "report/json.h"
 #include "session/arguments.h"
+#include "symbol/containers.h"
 #include "tool/tool.h"
 
 #include <algorithm>
@@ -67,13 +69,24 @@ std::string user_stacks(const bpf::Features& features) {
   return out;
 }
 
+// "yes: a pid namespace of its own"
+std::string confined_by() {
+  const base::Confinement& c = base::confinement();
+  std::string how;
+  auto add = [&](bool is, std::string_view what) { how += is ? (how.empty() ? ": " : ", ") + std::string(what) : std::string(); };
+  add(c.has_pid_namespace, "a pid namespace of its own (processes outside have the number 0)");
+  add(c.has_user_namespace, "a user namespace (capabilities do not count on the host)");
+  if (c.is_container()) add(c.has_filter, "a filter of system calls");
+  return c.is_container() ? "yes" + how : "no";
+}
+
 std::vector<Fact> facts(const bpf::Features& features) {
   host::Environment& host = features.host();
   const host::Kernel kernel = host.kernel();
   auto online = host.read("/sys/devices/system/cpu/online");
   const bool has_events = host.can_read(host.is_this_host() ? "/sys/kernel/tracing/available_events" : "tracefs/available_events");
   auto setting = [&](const char* path) { return first_line(host, path, "unknown"); };
-  return {
+  std::vector<Fact> out = {
       {"kernel", "Linux " + kernel.release},
       {"machine", kernel.machine, "architecture"},
       {"processors", std::to_string(std::max(host::count_cpus(online.ok() ? *online : std::string()), 1u)) + " online, " +
@@ -87,6 +100,11 @@ std::vector<Fact> facts(const bpf::Features& features) {
       {"perf_event_paranoid", setting("/proc/sys/kernel/perf_event_paranoid")},
       {"unprivileged_bpf_disabled", setting("/proc/sys/kernel/unprivileged_bpf_disabled")},
   };
+  if (!host.is_this_host()) return out;
+  const std::string groups = symbol::Containers().mounted_at();
+  out.push_back({"control groups", groups.empty() ? "no hierarchy of version 2 is mounted: containers are not known" : groups});
+  out.push_back({"in a container", confined_by()});
+  return out;
 }
 
 std::string quoted(std::string_view text) {

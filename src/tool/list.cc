@@ -16,12 +16,14 @@ int list(Words words) {
     if (!given.ok()) return refuse(given.error().message);
     request.pid = *given;
   }
+  if (const std::string* container = arguments->value(spec::OptionId::container)) request.container = *container;
   if (const std::string* path = arguments->value(spec::OptionId::traceable_functions)) request.traceable_functions = *path;
   for (const session::Given& g : arguments->options)
     if (g.id == spec::OptionId::debuginfo) request.debug_folders.push_back(g.value);
   const std::string* file = arguments->value(spec::OptionId::for_host);
   if (!file) return session::list_probes(request);
-  if (request.pid >= 0) return refuse("`--for` and `-p` exclude each other: processes are those of this host");
+  if (request.pid >= 0 || !request.container.empty())
+    return refuse(std::string("`--for` and `") + (request.pid >= 0 ? "-p" : "--container") + "` exclude each other: processes are those of this host");
   auto host = host::open_saved(*file);
   return host.ok() ? session::list_probes(request, **host) : fail(host.error());
 }

@@ -83,7 +83,7 @@ int run_script(const Script& script, Words words) {
   const session::ReadyTool tool = {.name = std::string(script.name), .example = example(script), .parameters = parameters(script.text)};
   if (!script.is_stopped) return run(all, tool);
   const bool is_live = std::any_of(words.begin(), words.end(), [](std::string_view w) {
-    return w.starts_with("-p") || w.starts_with("--pid");
+    return w.starts_with("-p") || w.starts_with("--pid") || w.starts_with("--container");
   });
   return is_live ? snap(all, tool) : core(all, tool);
 }

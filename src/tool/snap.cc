@@ -14,6 +14,7 @@
 #include "snapshot/profile.h"
 #include "snapshot/summary.h"
 #include "snapshot/tasks.h"
+#include "symbol/containers.h"
 #include "target/live_target.h"
 #include "tool/tool.h"
 
@@ -46,8 +47,17 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   auto usage = [](std::string message) { return base::Error{base::Failure::usage, std::move(message)}; };
   Request out;
   const std::string* pid = arguments.value(OptionId::pid);
-  if (!pid) return usage("no process: `acu snap -p PID [SCRIPT]` (see `acu help snap`)");
-  ACU_TRY(out.pid, session::read_pid("-p", *pid));
+  const std::string* container = arguments.value(OptionId::container);
+  if (pid && container) return usage("`-p` and `--container` cannot be combined");
+  if (!pid && !container) return usage("no process: `acu snap -p PID [SCRIPT]` (see `acu help snap`)");
+  if (pid) {
+    ACU_TRY(out.pid, session::read_pid("-p", *pid));
+  } else {
+    ACU_TRY(const symbol::Container found, symbol::Containers().find(*container));
+    const std::optional<pid_t> main = symbol::main_process(symbol::processes_of_group(found.folder));
+    if (!main) return base::Error{base::Failure::nothing_matched, "container " + found.title() + " has no process"};
+    out.pid = *main;
+  }
   if (const std::string* text = arguments.value(OptionId::max_pause)) {
     // Elsewhere a number alone is in seconds, which stops a process for longer than may be meant.
     if (base::parse_integer(*text)) return usage("`--max-pause` takes a time with its unit, such as 10ms, not `" + *text + "`");
@@ -207,6 +217,7 @@ int snap(Words words, const session::ReadyTool& tool) {
   auto options = session::read_options(*arguments);
   if (!options.ok()) return refuse(options.error().message);
   session::be_tool(*options, tool);
+  options->container.clear();
   options->pid = -1; // nothing of the kernel's is attached
   options->engine = session::EngineKind::eval;
   options->json |= request->json;

@@ -6,6 +6,7 @@
 #include "tool/calls.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
+#include "trace/text.h"
 #include "trace/tracing.h"
 
 #include <algorithm>
@@ -169,6 +170,9 @@ base::Result<trace::TracingOptions> read_request(const session::Arguments& argum
   out.languages = runtime::show_of(arguments.text(OptionId::lang));
   out.histograms = arguments.has(OptionId::histograms);
   out.counts = arguments.has(OptionId::counts) || out.histograms;
+  const bool is_redacted = arguments.has(OptionId::redact);
+  if (is_redacted && out.descriptors) return usage("`--redact` hides paths: it cannot be combined with `-y`");
+  trace::redact_text(is_redacted);
   out.json = arguments.has(OptionId::json);
   out.verbose = arguments.has(OptionId::verbose);
   out.quiet = arguments.has(OptionId::quiet);

@@ -62,8 +62,8 @@ base::Result<session::TargetFilter> read_target_filter(const session::Arguments&
                     arguments.has(OptionId::all);
   if (whose > 1) return usage("`-p`, `--tid`, `-u`, `--cgroup`, `--container` and `-a` cannot be combined");
   if (container) {
-    ACU_TRY(symbol::Container found, symbol::Containers().find(*container));
-    out.cgroup = found.folder;
+    ACU_TRY(const auto found, symbol::Containers().require(*container));
+    out.cgroup = found.front().folder;
     out.container = *container;
   }
   if (const std::string* text = arguments.value(OptionId::cpus)) {
@@ -79,7 +79,7 @@ base::Result<session::TargetFilter> read_target_filter(const session::Arguments&
 }
 
 bool names_some(const session::TargetFilter& f) {
-  return !f.pids.empty() || !f.threads.empty() || !f.user.empty() || !f.cgroup.empty();
+  return !f.pids.empty() || !f.threads.empty() || !f.user.empty() || !f.cgroup.empty() || !f.container.empty();
 }
 
 base::Status require_target(const session::TargetFilter& filter, const session::Arguments& arguments) {

@@ -1,5 +1,6 @@
 #include "trace/text.h"
 
+#include "base/counted.h"
 #include "spec/numbers.h"
 
 #include <bit>
@@ -28,7 +29,12 @@ std::string hexadecimal(uint64_t value) { return printed("%#lx", value); }
 std::string pointer(uint64_t value) { return value ? hexadecimal(value) : "NULL"; }
 std::string octal(uint64_t value) { return printed("%#03lo", value); }
 
+// One setting for all that is shown: a value that is forgotten somewhere would give a secret away.
+static bool hides_text = false;
+void redact_text(bool is_redacted) { hides_text = is_redacted; }
+
 std::string quoted(base::ByteSpan bytes, bool is_cut) {
+  if (hides_text) return "<" + base::counted(bytes.size(), "byte") + (is_cut ? " or more>" : ">");
   std::string out = "\"";
   out.reserve(bytes.size() + sizeof "\"\"...");
   for (size_t i = 0; i < bytes.size(); i++) {

@@ -20,6 +20,8 @@ std::string pointer(uint64_t value);     // the same, "NULL"
 std::string octal(uint64_t value);       // "0644"
 // In quotes, with C escapes; followed by `...` if truncated.
 std::string quoted(base::ByteSpan bytes, bool is_cut);
+// From now on text of the traced programs is not shown: quoted() gives its size, "<11 bytes>".
+void redact_text(bool is_redacted);
 // "SIGCHLD"
 std::string signal(uint64_t number);
 // "[INT CHLD]", "~[KILL STOP]"

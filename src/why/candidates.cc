@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "proc/process_files.h"
+#include "symbol/containers.h"
 #include "why/call_time.h"
 
 #include <algorithm>
@@ -21,13 +22,6 @@ uint64_t runnable_time(int pid) {
   return out;
 }
 
-void add_processes(const std::string& folder, std::vector<int>& out) {
-  const base::Result<std::string> text = base::read_file(folder + "/cgroup.procs");
-  if (!text.ok()) return;
-  for (std::string_view line : base::split(*text, '\n'))
-    if (const auto pid = base::parse_integer(line); pid && *pid) out.push_back(static_cast<int>(*pid));
-}
-
 } // namespace
 
 std::vector<int> processes_called(std::string_view name) {
@@ -41,16 +35,7 @@ std::vector<int> processes_called(std::string_view name) {
   return out;
 }
 
-std::vector<int> processes_in(const std::string& folder) {
-  std::vector<int> out;
-  add_processes(folder, out);
-  std::error_code none;
-  for (auto at = std::filesystem::recursive_directory_iterator(folder, none); at != std::filesystem::recursive_directory_iterator(); at.increment(none)) {
-    if (none) break;
-    if (at->is_directory(none)) add_processes(at->path().native(), out);
-  }
-  return out;
-}
+std::vector<int> processes_in(const std::string& folder) { return symbol::processes_of_group(folder); }
 
 int busiest_of(const std::vector<int>& pids) {
   constexpr std::chrono::milliseconds look(200);

@@ -84,5 +84,72 @@ TEST_F(ContainersTest, Mistakes) {
   EXPECT_EQ(mistake("b10"), "there are several containers `b10`: b10000000000, b10111111111; give more of the id");
 }
 
+// Every group is somebody's: of a container also below its group, else of a unit, else it is a group without more.
+TEST_F(ContainersTest, WhoseAGroupIs) {
+  write("/var/lib/docker/containers/" + a + "/config.v2.json", R"({"Name":"/web"})");
+  write("/home/ann/.local/share/containers/storage/overlay-containers/containers.json", R"([{"id":")" + d + R"(","names":["db"]}])");
+  write("/var/lib/containers/storage/overlay-containers/containers.json",
+        R"([{"id":")" + c + R"(","names":["k8s_nginx_web-7d9f_shop_0f1c_0"]}])");
+  write("/run/containerd/io.containerd.runtime.v2.task/k8s.io/" + b + "/config.json",
+        R"({"annotations":{"io.kubernetes.cri.container-name":"app","io.kubernetes.cri.sandbox-name":"app-1","io.kubernetes.cri.sandbox-namespace":"default"}})");
+  write("/run/containerd/io.containerd.runtime.v2.task/k8s.io/" + b2 + "/config.json",
+        R"({"annotations":{"io.kubernetes.cri.container-type":"sandbox","io.kubernetes.cri.sandbox-name":"app-1","io.kubernetes.cri.sandbox-namespace":"default"}})");
+  struct Case {
+    std::string path, title, runtime;
+  };
+  const std::string pod = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod0f1c_22.slice", e(64, 'e');
+  const Case cases[] = {{"/system.slice/docker-" + a + ".scope", "web", "docker"},
+                        {"/system.slice/docker-" + a + ".scope/init/worker.service", "web", "docker"},
+                        {"/docker/" + a, "web", "docker"},
+                        {"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" + d + ".scope/container", "db", "podman"},
+                        {pod + "/cri-containerd-" + b + ".scope", "default/app-1/app", "containerd"},
+                        {pod + "/cri-containerd-" + b2 + ".scope", "default/app-1/pause", "containerd"},
+                        {pod + "/crio-" + c + ".scope", "shop/web-7d9f/nginx", "cri-o"},
+                        {"/kubepods/besteffort/pod0f1c-22/" + e, "0f1c-22/eeeeeeeeeeee", "oci"},
+                        {"/lxc.payload.build-1/system.slice", "build-1", "lxc"},
+                        {"/lxc/old", "old", "lxc"},
+                        {"/machine.slice/machine-deb\\x2d12.scope", "deb-12", "nspawn"},
+                        {"/machine.slice/libpod-conmon-" + d + ".scope", "libpod-conmon-" + d + ".scope", "systemd"},
+                        {"/system.slice/nginx.service/workers", "nginx.service", "systemd"},
+                        {"/user.slice/user-1000.slice/user@1000.service/app.slice/sync.service", "sync.service", "systemd"},
+                        {"/mine/a", "mine/a", "cgroup"},
+                        {"/", "host", "host"}};
+  Containers containers(root + "/mounts", root);
+  for (const Case& one : cases) {
+    const Container& found = containers.of_group(one.path);
+    EXPECT_EQ(found.title(), one.title) << one.path;
+    EXPECT_EQ(found.runtime, one.runtime) << one.path;
+  }
+}
+
+TEST_F(ContainersTest, WhatTheyAreCalled) {
+  const Container nginx = {.id = b, .name = "nginx", .runtime = "containerd", .pod = "shop/web-1"};
+  for (std::string_view word : {"nginx", "shop/web-1", "shop/web-1/nginx", "shop/*", "ngin?", "b10"}) EXPECT_TRUE(nginx.is_called(word)) << word;
+  for (std::string_view word : {"", "b1", "web-1", "shop", "ngin", "web*"}) EXPECT_FALSE(nginx.is_called(word)) << word;
+}
+
+// A pattern or a pod may be several; a unit is meant only where no container has the name.
+TEST_F(ContainersTest, SeveralAtOnce) {
+  group("/lxc.payload.web-1");
+  group("/lxc.payload.web-2");
+  group("/system.slice/web-3.service/sub");
+  EXPECT_EQ(containers().require("web-*")->size(), 2u);
+  EXPECT_EQ(containers().require("web-2")->size(), 1u);
+  ASSERT_TRUE(containers().find("web-3.service").ok());
+  EXPECT_EQ(containers().find("web-3.service")->folder, root + "/groups/system.slice/web-3.service");
+  EXPECT_FALSE(containers().require("no-*").ok());
+}
+
+// Names may be damaged or hostile: nothing but a wrong name comes of it.
+TEST_F(ContainersTest, DamagedFiles) {
+  const std::string path = "/docker/" + a;
+  group(path);
+  for (const char* text : {"", "{", R"({"Name":)", R"({"Name":")", R"({"Name":"/)", R"("Name""Name""Name":)"}) {
+    write("/var/lib/docker/containers/" + a + "/config.v2.json", text);
+    Containers fresh = containers();
+    EXPECT_EQ(fresh.of_group(path).id, a) << text;
+  }
+}
+
 } // namespace
 } // namespace symbol
