@@ -12,10 +12,10 @@ umask 022
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-strip_to() { # FROM TO DEBUG
+strip_to() { # FROM TO DEBUG [OPTION…]
   objcopy --only-keep-debug "$1" "$out/$3"
   install -D -m 755 "$1" "$2"
-  objcopy --strip-all --wildcard --keep-symbol='shop_*' --add-gnu-debuglink="$out/$3" "$2"
+  objcopy --strip-all "${@:4}" --add-gnu-debuglink="$out/$3" "$2"
 }
 
 # What both have, below a folder such as usr.
@@ -24,6 +24,7 @@ add_share() {
   mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/vendor-completions" "$share/fish/vendor_completions.d" "$share/acu/tools"
   cp -r tools/. "$share/acu/tools"
   find "$share/acu/tools" -type d -exec chmod 755 {} + -o -type f -exec chmod 644 {} +
+  grep -lr '^#!' "$share/acu/tools" | xargs chmod 755
   "$build/acu" help man | gzip -9n >"$share/man/man1/acu.1.gz"
   for command in $("$build/acu" help | sed -n '/^examples:/q; s/^  \([a-z]\+\)  .*/\1/p'); do
     "$build/acu" help man "$command" | gzip -9n >"$share/man/man1/acu-$command.1.gz"
@@ -56,6 +57,8 @@ install -m 644 docs/*.md "$out/acu.spdx.json" "$doc"
 printf 'acu (%s) unstable; urgency=medium\n\n  * Release %s.\n\n -- the acu authors <acu@acu.invalid>  %s\n' \
   "$version" "$version" "$(date -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$doc/changelog.gz"
 libc=$(objdump -T "$build/acu" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -V | tail -1)
+install -D -m 644 packaging/lintian-overrides "$root/usr/share/lintian/overrides/acu"
+sed -i '1s|^#!/usr/bin/env -S acu run$|#!/usr/bin/acu|; 1s|^#!/usr/bin/env -S acu |#!/usr/bin/acu |' "$root"/usr/share/acu/tools/*.bt "$root"/usr/share/acu/tools/static/*.bt
 mkdir "$root/DEBIAN"
 cat >"$root/DEBIAN/control" <<END
 Package: acu
@@ -64,7 +67,7 @@ Architecture: amd64
 Maintainer: the acu authors <acu@acu.invalid>
 Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f1)
 Depends: libc6 (>= $libc)
-Recommends: libzydis4.0, ncurses-base
+Recommends: libzydis4.0
 Suggests: libdebuginfod1
 Section: utils
 Priority: optional
@@ -81,7 +84,8 @@ dpkg-deb --root-owner-group -Zxz -z9 --build "$root" "$out/acu_${version}_amd64.
 
 # ---- any Linux
 name=acu-$version-x86_64
-strip_to "$build/acu_static" "$work/$name/bin/acu" acu-static.debug
+# Without a dynamic symbol table, the programs of `acu learn` need their names.
+strip_to "$build/acu_static" "$work/$name/bin/acu" acu-static.debug --keep-symbol 'shop_*' --wildcard
 add_share "$work/$name"
 install -m 644 README.md LICENSE NOTICE "$out/acu.spdx.json" "$work/$name"
 tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -c "$name" | xz -9e -T1 >"$out/$name.tar.xz"

@@ -4,7 +4,6 @@ namespace tool {
 
 void say(std::string_view text) { said += text; }
 void complain(std::string_view text) { complained += text; }
-int version() { return 0; }
 int refuse(std::string_view message) {
   complain(message);
   return static_cast<int>(base::Failure::usage);
