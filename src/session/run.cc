@@ -181,7 +181,7 @@ base::Status Session::parse_and_check() {
     return base::Error{base::Failure::usage, compiled.environment_mistake};
   base::Failure kind = failure_of(diagnostics);
   // A probe that is not there because we may not look is a matter of permission.
-  bool blind = kind == base::Failure::nothing_matched && !compiled.machine->tracefs();
+  bool blind = kind == base::Failure::nothing_matched && compiled.machine && !compiled.machine->tracefs();
   return base::Error{blind ? compiled.machine->tracefs_error().kind : kind, {}};
 }
 
