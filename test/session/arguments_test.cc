@@ -117,10 +117,10 @@ TEST(Arguments, HelpNamesEveryOption) {
 TEST(Arguments, OptionsMeanTheSameEverywhere) {
   std::map<std::string_view, char> letters; // by name
   std::map<char, std::string_view> names;   // by letter
-  constexpr std::string_view of_their_own[] = {"run", "bpftrace", "trace", "core", "snap", "sym", "modules", "why"}; // bpftrace's, strace's and (-C) ps's letters, and older
+  constexpr std::string_view of_their_own[] = {"run", "bpftrace", "dscript", "emit", "trace", "core", "snap", "sym", "modules", "why"}; // bpftrace's, DTrace's, strace's and (-C) ps's letters, and older
   for (const spec::Subcommand& s : spec::subcommands)
     for (const spec::Option& o : s.options) {
-      if (o.name.empty()) continue;
+      if (o.name.empty() || o.name == "execute") continue; // -e is a script wherever one is taken
       const bool is_own = base::is_one_of(of_their_own, s.name);
       if (o.letter || !is_own) { // the letter may be taken there
         EXPECT_EQ(letters.try_emplace(o.name, o.letter).first->second, o.letter) << s.name << " --" << o.name;
@@ -134,7 +134,7 @@ TEST(Arguments, OptionsMeanTheSameEverywhere) {
 TEST(Arguments, HelpFitsOnAScreen) {
   for (const spec::Subcommand& s : spec::subcommands) {
     const std::string help = session::help_text(s);
-    EXPECT_LT(std::count(help.begin(), help.end(), '\n'), 40) << s.name;
+    EXPECT_LT(std::count(help.begin(), help.end(), '\n'), 45) << s.name;
   }
 }
 
