@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <libdeflate.h>
 #include <new>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -101,6 +102,7 @@ static void out_of_memory() {
 
 int main(int argc, char** argv) {
   std::set_new_handler(out_of_memory);
+  libdeflate_set_memory_allocator([](size_t size) { return ::operator new(size); }, [](void* memory) { ::operator delete(memory); }); // its callers do not ask
   fill_standard_descriptors();
   const tool::Words words(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0));
   int status = tool::run_as(argc > 0 ? argv[0] : "acu", words);

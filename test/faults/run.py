@@ -97,8 +97,8 @@ def difference(text, expected):
 def wrong_in(done, expected):
     if done.returncode < 0:
         return f"it crashed: signal {-done.returncode}"
-    if done.returncode and "ERROR" not in done.stderr:
-        return f"status {done.returncode} without an error"
+    if done.returncode and not done.stderr.strip():
+        return f"status {done.returncode}, and nothing is said"
     if "terminate called" in done.stderr or "ssertion" in done.stderr:
         return "it crashed"
     if done.returncode == 0 and expected is not None and done.stdout != expected and not done.stderr.strip() and "missing: " not in done.stdout:
