@@ -1,4 +1,3 @@
-// The inode numbers of the first namespaces never change: include/linux/proc_ns.h, PROC_USER_INIT_INO and PROC_PID_INIT_INO.
 #include "base/confinement.h"
 
 #include "base/text.h"
@@ -15,10 +14,9 @@ static bool is_other_namespace(const char* path, ino_t initial) {
 }
 
 static Confinement find_out() {
-  constexpr ino_t initial_user = 0xeffffffd, initial_pid = 0xeffffffc;
   Confinement out;
-  out.has_user_namespace = is_other_namespace("/proc/self/ns/user", initial_user);
-  out.has_pid_namespace = is_other_namespace("/proc/self/ns/pid", initial_pid);
+  out.has_user_namespace = is_other_namespace("/proc/self/ns/user", initial_user_namespace);
+  out.has_pid_namespace = is_other_namespace("/proc/self/ns/pid", initial_pid_namespace);
   out.is_marked = ::access("/.dockerenv", F_OK) == 0 || ::access("/run/.containerenv", F_OK) == 0 || std::getenv("container");
   if (const auto status = read_file("/proc/self/status"); status.ok()) out.has_filter = status->find("\nSeccomp:\t2") != std::string::npos;
   return out;

@@ -2,9 +2,13 @@
 // container's runtime that permits it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace base {
+
+// The inode numbers of the first namespaces, which never change: include/linux/proc_ns.h, PROC_PID_INIT_INO and PROC_USER_INIT_INO.
+inline constexpr uint64_t initial_pid_namespace = 0xeffffffc, initial_user_namespace = 0xeffffffd;
 
 struct Confinement {
   bool has_user_namespace = false; // other than the host's: capabilities count only in there

@@ -1,5 +1,6 @@
 #include "recorder/flight_events.h"
 
+#include "base/confinement.h"
 #include "base/text.h"
 #include "spec/syscalls.h"
 
@@ -61,9 +62,8 @@ std::string line_of(const std::string& path) {
 
 // Numbers of threads in records are those that /proc has.
 bool is_in_initial_namespace() {
-  constexpr uint64_t initial = 0xeffffffc; // PROC_PID_INIT_INO of the kernel's include/linux/proc_ns.h
   struct stat about = {};
-  return ::stat("/proc/self/ns/pid", &about) == 0 && about.st_ino == initial;
+  return ::stat("/proc/self/ns/pid", &about) == 0 && about.st_ino == base::initial_pid_namespace;
 }
 
 } // namespace

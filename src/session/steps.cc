@@ -2,6 +2,7 @@
 #include "session/steps.h"
 
 #include "base/clock.h"
+#include "base/confinement.h"
 #include "base/text.h"
 #include "bpf/trials.h"
 #include "host/environment.h"
@@ -25,9 +26,8 @@ static ir::LowerOptions::Process own_process() {
 
 // acu's own pid namespace; nothing where it is the initial one, whose number never changes.
 static ir::PidNamespace pid_namespace() {
-  constexpr ino_t initial = 0xeffffffc; // PROC_PID_INIT_INO
   struct stat about = {};
-  if (::stat("/proc/self/ns/pid", &about) != 0 || about.st_ino == initial) return {};
+  if (::stat("/proc/self/ns/pid", &about) != 0 || about.st_ino == base::initial_pid_namespace) return {};
   // As the kernel itself packs the number of a device.
   return {uint64_t{major(about.st_dev)} << 20 | minor(about.st_dev), about.st_ino};
 }
