@@ -389,6 +389,7 @@ private:
 
   // emit_whole_stack.cc
   void emit_whole_stack(const ir::Inst& i);
+  void emit_uprobe_task();
   void emit_task_registers(bool is_known);
   void read_of_task(Register to, int32_t offset, int32_t bytes);
   void emit_user_registers();

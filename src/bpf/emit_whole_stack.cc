@@ -116,6 +116,17 @@ void FunctionEmitter::emit_registers_of_task() {
   out_.alu(BPF_ADD, r4, offsetof(walk, bytes));
 }
 
+// The task's list of probed returns to the place to walk in, if the pointer to the task in r0 is one that may be read through.
+void FunctionEmitter::emit_uprobe_task() {
+  out_.load(r1, r10, stack_word(stack_slot), 8);
+  if (options_.has_task_registers && program_.task.utask) {
+    out_.load(r5, r0, static_cast<int32_t>(program_.task.utask), 8);
+    out_.store(r1, offsetof(walk, utask), r5, 8);
+  } else {
+    out_.store(r1, offsetof(walk, utask), int32_t{WALK_NOT_READ}, 8);
+  }
+}
+
 // r3 = the id, 0 where there is no user code or the stack was lost.
 void FunctionEmitter::emit_whole_stack(const ir::Inst& i) {
   const Label taken = out_.label(), done = out_.label(), none = out_.label(), walk_it = out_.label(),
@@ -155,6 +166,7 @@ void FunctionEmitter::emit_whole_stack(const ir::Inst& i) {
   }
   out_.bind(walk_it);
   emit_exec_id();
+  emit_uprobe_task();
   const Register process = value(i.a, r4);
   out_.alu(BPF_OR, r3, process);
   out_.load(r1, r10, stack_word(stack_slot), 8);

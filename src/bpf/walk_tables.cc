@@ -103,6 +103,7 @@ base::Result<std::unique_ptr<WalkTables>> WalkTables::open(const MapFd& fd) {
   ACU_CHECK(t->map(t->settings_, fd("acu_walk_set"), "acu_walk_set", 0, WALK_SETTINGS));
   ACU_CHECK(t->map(t->languages_, fd("acu_languages"), "acu_languages", 0, LANGUAGE_MAX_TABLES));
   t->processes_ = fd("acu_processes");
+  t->note_change();
   for (uint8_t n = 0; n < UNWIND_FIXED_RULES; n++) {
     unwind_rule rule = {};
     rule.cfa = n;
@@ -202,10 +203,17 @@ void WalkTables::remove_language(uint32_t number) { languages_room_.give_back(nu
 bool WalkTables::set_process(uint32_t pid, uint32_t list) {
   __atomic_thread_fence(__ATOMIC_RELEASE);
   walk_process entry = {.first = lists_[list].first, .count = lists_[list].count, .list = lists_[list].made, .language = lists_[list].language};
-  return map_update(processes_, &pid, &entry) == 0;
+  const bool has_room = map_update(processes_, &pid, &entry) == 0;
+  note_change();
+  return has_room;
 }
 
-void WalkTables::remove_process(uint32_t pid) { map_delete(processes_, &pid); }
+void WalkTables::remove_process(uint32_t pid) {
+  map_delete(processes_, &pid);
+  note_change();
+}
+
+void WalkTables::note_change() { __atomic_fetch_add(&settings_.at[WALK_SET_CHANGES], 1, __ATOMIC_RELEASE); }
 
 bool WalkTables::has_process(uint32_t pid) const {
   walk_process entry;

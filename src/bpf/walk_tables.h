@@ -88,6 +88,7 @@ private:
   template<class T>
   base::Status map(Memory<T>& memory, int fd, std::string_view name, size_t first, size_t count);
   uint16_t rule_number(const unwind_rule& rule);
+  void note_change(); // of an entry of acu_processes
 
   struct File {
     uint32_t first_row = 0, rows = 0, first_page = 0, pages = 0;

@@ -343,6 +343,7 @@ struct TaskLayout {
   std::optional<uint32_t> self_exec_id; // offset in struct task_struct: u32, another one after each exec of the thread
   uint32_t stack = 0;                   // offset in struct task_struct: void *, the lowest byte of its kernel stack
   uint32_t pid = 0, tgid = 0;           // offsets in struct task_struct: u32, those of Query::pid_tgid; 0: not known
+  uint32_t utask = 0;                   // offset in struct task_struct: struct uprobe_task *; 0: not known
   uint32_t registers_id = 0;            // type id of struct pt_regs
   uint32_t cast_id = 0;                 // of the function bpf_rdonly_cast (6.2); 0: not there
 };

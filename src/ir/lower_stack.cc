@@ -66,6 +66,7 @@ TaskLayout task_layout(probe::Machine& machine) {
           .stack = stack,
           .pid = offset("pid"),
           .tgid = offset("tgid"),
+          .utask = offset("utask"),
           .registers_id = id_of("pt_regs", format::BtfKind::structure),
           .cast_id = id_of("bpf_rdonly_cast", format::BtfKind::function)};
 }

@@ -28,7 +28,7 @@ static __u64 (*ring_query)(void *ring, __u64 what) unused = (void *)134;
 static long (*loop)(__u32 turns, void *function, void *context, __u64 flags) unused = (void *)181;
 
 /* Maps of bpf/walk_maps.cc, by name. */
-extern char acu_rows[], acu_processes[], acu_walked[], acu_walk_ids[], acu_walk_counts[], acu_walks[];
+extern char acu_rows[], acu_processes[], acu_walked[], acu_walk_ids[], acu_walk_counts[], acu_walks[], acu_walk_repeats[];
 
 /* Those that are one value, whose address is in the code: the kernel rewrites the whole program for each call of map_lookup. */
 extern struct walk_page acu_starts[WALK_ROOM_STARTS];
@@ -58,6 +58,9 @@ inline_always void count(__u32 which) {
   __u64 *n = map_lookup(acu_walk_counts, &which);
   if (n) *n += 1;
 }
+
+/* After an entry of acu_processes was changed. */
+inline_always void note_change(void) { __sync_fetch_and_add(&acu_walk_set[WALK_SET_CHANGES], 1); }
 
 /* Puts a word behind those of the stack. What the compiler knows of their number from the word before is hidden: verifiers before 6.12 conclude
  * nothing from the test for equality that it would make of this one. */

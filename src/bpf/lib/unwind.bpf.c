@@ -11,6 +11,7 @@
  * known of its parent from its first instruction on, and a process that begins another program is not known at once.
  *
  * Compiled by clang when acu is built; no kernel headers but the types of its interface. x86-64. */
+#include "repeat.h"
 #include "rules.h"
 
 enum { most_steps = 18, trampoline_bytes = 128 };
@@ -22,32 +23,6 @@ int acu_perl(__u64 slot);
 int acu_luajit(__u64 slot);
 int acu_luajit_frame(__u64 slot);
 int acu_lua(__u64 slot);
-
-/* Reads what is around w->wanted into w->bytes: all in the word's page, or, of a word that is not aligned, from there on. A read costs 60 ns however
- * little it reads. As acu_step it is visible so that the verifier goes through it once; so are those below. */
-__attribute__((noinline)) int acu_read_window(__u64 slot) {
-  __u32 key = slot;
-  struct walk *w = map_lookup(acu_walks, &key);
-  if (!w) return 1;
-  const __u64 address = w->wanted, last = (address | (page_bytes - 1)) + 1 - WALK_WINDOW;
-  const __u64 from = address < last || address & 7 ? address : last;
-  w->window = 0;
-  if (read_user(w->bytes, WALK_WINDOW, (void *)from)) return 1;
-  w->window = from;
-  return 0;
-}
-
-/* A word of the stack. */
-inline_always int read_word(struct walk *w, __u64 address, __u64 *to) {
-  if (!w->window || address - w->window > WALK_WINDOW - 8) {
-    w->wanted = address;
-    if (acu_read_window(w->slot)) return 1;
-  }
-  const __u64 at = (address - w->window) & (WALK_WINDOW - 1);
-  if (at > WALK_WINDOW - 8) return 1;
-  *to = *(__u64 *)(w->bytes + at);
-  return 0;
-}
 
 /* A pointer-sized member of a structure of the kernel, by its setting; 0 also where it cannot be read. */
 inline_always __u64 read_member(__u64 of, __u64 offset) {
@@ -177,7 +152,8 @@ inline_always void find_returns(struct walk *w) {
   w->kept_count = w->kept_next = w->trampoline = 0;
   const __u64 *set = acu_walk_set;
   if (!set[WALK_SET_UTASK]) return;
-  __u64 task = get_current_task(), utask = read_member(task, set[WALK_SET_UTASK]);
+  if (!w->utask) return;
+  const __u64 task = get_current_task(), utask = w->utask == WALK_NOT_READ ? read_member(task, set[WALK_SET_UTASK]) : w->utask;
   if (!utask) return;
   w->returns = read_member(utask, set[WALK_SET_RETURNS]);
   if (!w->returns && find_kept(w, w->registers[ARCH_RIP]) && w->rule.cfa != UNWIND_CFA_NO_TABLE) return;
@@ -206,9 +182,14 @@ inline_always long by_frame_pointer(struct walk *w) {
   if (!bp && w->stack.count > 1) return stop(w, UNWIND_COMPLETE);
   if (bp < w->sp || bp & 7 || bp - w->sp > UNWIND_MOST_FRAME) return stop(w, UNWIND_NO_FRAME_POINTER);
   if (read_word(w, bp, &next) || read_word(w, bp + 8, &address)) return stop(w, UNWIND_UNREADABLE);
-  if (!address) return stop(w, UNWIND_COMPLETE);
+  if (!address) {
+    never_repeat(w);
+    return stop(w, UNWIND_COMPLETE);
+  }
   w->wanted = address - 1;
   if (!w->is_blind && address != w->trampoline && !acu_find_mapping(w->slot)) return stop(w, UNWIND_NO_FRAME_POINTER);
+  note_word(w, bp, next);
+  note_word(w, bp + 8, address);
   w->pc = address;
   w->sp = bp + 16;
   w->bp = next;
@@ -221,6 +202,7 @@ inline_always long out_of_signal(struct walk *w, __u64 context) {
   if (read_word(w, context + ARCH_UCONTEXT_RBP, &bp) || read_word(w, context + ARCH_UCONTEXT_RSP, &sp) ||
       read_word(w, context + ARCH_UCONTEXT_RIP, &pc))
     return stop(w, UNWIND_UNREADABLE);
+  never_repeat(w);
   w->pc = pc;
   w->sp = sp;
   w->bp = bp;
@@ -236,11 +218,13 @@ inline_always long find_cfa(struct walk *w, struct unwind_rule *rule, __u64 *cfa
   case UNWIND_CFA_RSP_MEMORY:
   case UNWIND_CFA_RBP_MEMORY:
     if (read_word(w, (rule->cfa == UNWIND_CFA_RSP_MEMORY ? w->sp : w->bp) + offset, cfa)) return UNWIND_UNREADABLE;
+    never_repeat(w);
     *cfa += extra;
     return 0;
   case UNWIND_CFA_PLT: *cfa = w->sp + offset + ((w->pc & 15) >= extra ? 8 : 0); return 0;
   case UNWIND_CFA_REGISTER:
     if (w->stack.count != 1 || extra > ARCH_RIP) return WALK_NOT_HELD;
+    never_repeat(w);
     *cfa = w->registers[extra & 15] + offset;
     return 0;
   default: return WALK_NOT_HELD;
@@ -255,18 +239,21 @@ inline_always long to_caller(struct walk *w) {
   if (w->is_blind || rule->cfa == UNWIND_CFA_NO_TABLE) return by_frame_pointer(w);
   if (rule->cfa == UNWIND_CFA_END) return stop(w, UNWIND_COMPLETE);
   if (rule->cfa == UNWIND_CFA_SIGNAL) return out_of_signal(w, w->sp + (__s64)rule->cfa_parts.offset);
-  __u64 cfa = 0, address = 0, bp = w->bp;
+  __u64 cfa = 0, address = 0, bp = w->bp, from = 0;
   why = find_cfa(w, rule, &cfa);
   if (why) return stop(w, why);
   if (cfa <= w->sp) return stop(w, UNWIND_NO_PROGRESS);
   /* The lower one first: what lies above is read with it. */
   if (rule->rbp == UNWIND_RBP_AT_CFA || rule->rbp == UNWIND_RBP_AT_RBP || rule->rbp == UNWIND_RBP_AT_RSP) {
-    __u64 from = rule->rbp == UNWIND_RBP_AT_CFA ? cfa : rule->rbp == UNWIND_RBP_AT_RBP ? w->bp : w->sp;
-    if (read_word(w, from + (__s64)rule->rbp_offset, &bp)) return stop(w, UNWIND_UNREADABLE);
+    from = rule->rbp == UNWIND_RBP_AT_CFA ? cfa : rule->rbp == UNWIND_RBP_AT_RBP ? w->bp : w->sp;
+    from += (__s64)rule->rbp_offset;
+    if (read_word(w, from, &bp)) return stop(w, UNWIND_UNREADABLE);
   } else if (rule->rbp == UNWIND_RBP_UNDEFINED) {
     bp = 0;
   }
   if (read_word(w, cfa - 8, &address)) return stop(w, UNWIND_UNREADABLE);
+  if (from) note_word(w, from, bp);
+  note_word(w, cfa - 8, address);
   if (!address) return stop(w, UNWIND_COMPLETE);
   w->pc = address;
   w->sp = cfa;
@@ -443,11 +430,19 @@ __attribute__((noinline)) __u64 acu_not_walked(__u64 slot) {
   asked->count = 0;
   asked->list = asked->language = 0;
   map_update(acu_processes, &w->pid, asked, w->first ? any : no_exist);
+  note_change();
   return id;
 }
 
+/* A walk is mostly of the process of the walk before, whose entry has not changed: looking it up takes as long as a frame. */
 inline_always void find_process(struct walk *w) {
+  const __u64 changes = acu_walk_set[WALK_SET_CHANGES];
+  w->awaits_cfa = 0;
+  w->language_walk.luajit.jit_base = 0;
+  if (w->found_pid == w->pid && w->changes == changes) return;
   struct walk_process *process = map_lookup(acu_processes, &w->pid);
+  w->changes = changes;
+  w->found_pid = w->pid;
   w->first = process ? process->first : 0;
   w->mappings = process ? process->count : 0;
   w->mapping = w->first;
@@ -456,8 +451,6 @@ inline_always void find_process(struct walk *w) {
   const struct language_table *table = w->language ? element(acu_languages, w->language) : 0;
   w->is_luajit = table && table->kind == LANGUAGE_LUAJIT;
   w->is_lua = table && table->kind == LANGUAGE_LUA;
-  w->awaits_cfa = 0;
-  w->language_walk.luajit.jit_base = 0;
   for (int i = 0; i < LANGUAGE_CODE_RANGES; i++) {
     w->evaluation[i].begin = table ? table->evaluation[i].begin : 0;
     w->evaluation[i].end = table ? table->evaluation[i].end : 0;
@@ -489,6 +482,11 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
     if (w->is_done) return id;
     w->is_blind = 1;
   }
+  const int may_repeat = has_loop && w->limit > 1 && !w->is_blind && !w->kept_count && !w->is_luajit;
+  if (may_repeat) {
+    const __u64 id = find_repeat(w);
+    if (id) return id;
+  }
   if (w->limit <= 1) {
     w->end = UNWIND_COMPLETE;
   } else if (has_loop) {
@@ -509,7 +507,9 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
   if (end < WALK_ENDS) count(end);
   w->stack.native = w->stack.count;
   if (has_loop && w->evaluations) walk_language(w);
-  return acu_keep(w->slot);
+  w->repeat.id = acu_keep(w->slot);
+  if (may_repeat && w->repeat.id && !w->evaluations && end == UNWIND_COMPLETE) acu_keep_repeat(w->slot);
+  return w->repeat.id;
 }
 
 /* The id of the stack of the walk in that slot. Visible, so that the verifier goes through it once and not again for each stack
@@ -542,12 +542,15 @@ entry int acu_fork(struct raw_tracepoint *at) {
   if (!process || !process->count) return 0;
   struct walk_process copy = *process;
   map_update(acu_processes, &child, &copy, 0);
+  note_change();
   return 0;
 }
 
 /* sched_process_exec(task, old_pid, program): current is the task. */
 entry int acu_exec(struct raw_tracepoint *at) {
   __u32 pid = get_current_pid_tgid() >> 32;
-  if (acu_walk_set[WALK_SET_TGID]) map_delete(acu_processes, &pid);
+  if (!acu_walk_set[WALK_SET_TGID]) return 0;
+  map_delete(acu_processes, &pid);
+  note_change();
   return 0;
 }

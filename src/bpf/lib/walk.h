@@ -11,7 +11,7 @@
  * code.
  *
  * Rules that were found are kept in `acu_walk_rules`, by address and list of mappings, as most frames of a stack were
- * in the one before. */
+ * in the one before. Whole walks are kept in `acu_walk_repeats` (repeat.h). */
 #pragma once
 
 #include "runtime/language.h"
@@ -26,6 +26,9 @@ enum {
   WALK_MOST_COPIES = 64,       /* of a process before it is known: what comes then is as those */
   WALK_KNOWN = 4096,           /* a power of two */
   WALK_RULES = 8192,           /* a power of two */
+  WALK_REPEATS = 16,           /* of a place to walk in; a power of two */
+  WALK_REPEAT_WORDS = 64,      /* a power of two */
+  WALK_REPEAT_TURN = 16,       /* words that are compared at a time */
   WALK_MOST_MAPPINGS = 4096,   /* of a process */
   WALK_MOST_RETURNS = 64,      /* of a thread: the kernel probes no more at a time */
   WALK_ROOM_ROWS = 6 << 20,
@@ -63,6 +66,24 @@ struct walk_rule {
   __u64 check, rule;
 };
 
+/* A word of the stack that a walk read. */
+struct walk_word {
+  __u64 address, value;
+};
+
+/* A complete walk of machine code, by what it began with and what it read. */
+struct walk_repeat {
+  __u64 begun; /* hash of what it began with */
+  __u64 id;    /* of the stack */
+  __u64 words; /* 0: it was seen once */
+  struct walk_word word[WALK_REPEAT_WORDS];
+};
+
+/* Of `acu_walk_repeats`: those of one of a CPU's places to walk in, by `begun`. */
+struct walk_repeats {
+  struct walk_repeat of[WALK_REPEATS];
+};
+
 /* How a walk ended, as the end of a stack tells (STACK_END plus this): enum unwind_end, and what only the walker in the
  * kernel has. */
 enum {
@@ -87,6 +108,8 @@ enum {
   WALK_COUNTS = WALK_COUNT_LANGUAGE + (int)LANGUAGE_ENDS,
 };
 
+enum { WALK_NOT_READ = 1 };
+
 /* Words of the only entry of `acu_walk_set`. */
 enum {
   WALK_SET_TGID,      /* offset of tgid in struct task_struct; 0: processes are not followed in the kernel */
@@ -102,6 +125,7 @@ enum {
   WALK_SET_RETURN_STACK,   /* return_instance.stack: where the return address was */
   WALK_SET_RETURN_ADDRESS, /* return_instance.orig_ret_vaddr */
   WALK_SET_THREAD_POINTER, /* task_struct.thread.fsbase; by itself */
+  WALK_SET_CHANGES,        /* of entries of acu_processes so far: 1 and more */
   WALK_SETTINGS,
 };
 
@@ -161,10 +185,14 @@ struct walk {
   __u64 slot;  /* which place it is */
   __u64 registers[ARCH_REGISTERS];
   __u64 syscall; /* that the thread is in; negative: none */
+  __u64 utask;   /* task_struct.utask; WALK_NOT_READ: the program could not read it */
 
   __u64 pc, sp, bp;
   __u64 hash;
-  __u32 first, mappings; /* of the process; 0 mappings: it is not known, and was copied out `first` times */
+  /* Of the process, as find_process() found it: when there were so many changes. */
+  __u64 changes;
+  __u32 found_pid;
+  __u32 first, mappings; /* 0 mappings: it is not known, and was copied out `first` times */
   __u64 list;            /* hash of its number */
   __u32 mapping;         /* that held the last address */
   __u32 is_exact;        /* pc is where the code was interrupted, not where it returns to */
@@ -185,6 +213,7 @@ struct walk {
   };
   __u64 window;          /* address of what was read */
   __u64 wanted;          /* of what is to be read, or whose mapping is looked for */
+  struct walk_repeat repeat; /* what is to be kept of this walk; more words than it has place for: nothing */
   __u8 bytes[WALK_WINDOW];
   /* Functions whose return is probed; nothing: there is none. */
   __u64 trampoline;            /* what stands in the place of their return addresses */
