@@ -5,6 +5,7 @@
 #include "format/elf_file.h"
 #include "runtime/objects.h"
 #include "runtime/python_object_layout.h"
+#include "runtime/splice.h"
 #include "spec/frame_kinds.h"
 #include "unwind/walk.h"
 
@@ -44,6 +45,22 @@ struct StoppedRuntime {
   const ObjectMemory& memory;
 };
 
+// The function of a code object, by its address and check; nullptr: it is not known.
+using FindCodeObject = std::function<const Code*(uint64_t address, uint32_t check)>;
+
+// A frame of code that a runtime has made, in the native walk of a stopped program.
+struct RuntimeFrame {
+  std::optional<language_object> object = {}; // that it runs; nothing: it only leads to others
+  uint64_t number = 0;                        // of its entry (language.h)
+  std::optional<unwind::Frame> caller = {};   // nothing: not found
+};
+
+// A stack as it is shown, with the entry of the walked stack that each entry is from.
+struct Expanded {
+  std::vector<uint64_t> words;
+  std::vector<size_t> from;
+};
+
 struct Runtime {
   uint32_t kind; // LANGUAGE_…
   spec::FrameKind frames;
@@ -52,7 +69,7 @@ struct Runtime {
   // What a walker has read of a code object. Texts that are longer than that are completed with `read`, where the program still has them; what is
   // not there is cut. Nothing: it is no code object.
   std::optional<Code> (*decode)(const language_object& object, const language_table& table, const ReadMemory& read);
-  // The language frames of a thread of a stopped program.
+  // The language frames of a thread of a stopped program. nullptr: they are found with the native ones.
   LanguageStack (*walk)(const language_table& table, const ThreadWalk& thread, const ReadMemory& read);
   // The line at a position of the function; 0: it has none, or the table was cut before it.
   uint32_t (*line_of)(const Code& code, uint64_t position);
@@ -65,6 +82,13 @@ struct Runtime {
   std::vector<Variable> (*variables)(const StoppedRuntime& runtime, uint64_t frame, const TextLimits& limits) = nullptr;
   // The tasks of the program's event loops, from the stacks of all threads; nullptr: it has none.
   AsyncTasks (*tasks)(const StoppedRuntime& runtime, std::span<const LanguageStack> threads) = nullptr;
+  // Fills what only the process knows into its table; nothing: the runtime has not begun. A text: why its frames cannot be found; empty: they can.
+  // nullptr: the file has told all.
+  std::optional<std::string> (*complete)(language_table& table, const ReadMemory& read) = nullptr;
+  // In the native walk of a stopped program; nothing: the frame's code is not made by the runtime. nullptr: no code is.
+  std::optional<RuntimeFrame> (*made_frame)(const language_table& table, const ReadMemory& read, const unwind::Frame& frame) = nullptr;
+  // The stack as it is shown, of native frames with language frames among them. nullptr: a walk gives two lists (splice.h).
+  Expanded (*expand)(std::span<const uint64_t> words, const ProcessRuntime& process, Show show, const FindCodeObject& find) = nullptr;
 };
 
 std::span<const Runtime> runtimes();
