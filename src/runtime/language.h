@@ -16,6 +16,7 @@
 #include "runtime/perl_layout.h"
 #include "runtime/php_layout.h"
 #include "runtime/python_layout.h"
+#include "runtime/ruby_layout.h"
 
 #define LANGUAGE_POSITION_BITS 24
 #define LANGUAGE_FIRST (1ull << LANGUAGE_POSITION_BITS)
@@ -31,6 +32,7 @@ enum {
   LANGUAGE_PERL,
   LANGUAGE_LUAJIT,
   LANGUAGE_LUA,
+  LANGUAGE_RUBY,
   LANGUAGE_KINDS,
 };
 
@@ -62,6 +64,7 @@ struct language_table {
     struct luajit_layout luajit;
     struct perl_layout perl;
     struct lua_layout lua;
+    struct ruby_layout ruby;
   };
 };
 
@@ -114,6 +117,7 @@ struct language_walk {
     struct luajit_memory luajit;
     struct perl_memory perl;
     struct lua_memory lua;
+    struct ruby_memory ruby;
   };
 };
 

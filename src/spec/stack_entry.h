@@ -27,5 +27,6 @@
 #define LANGUAGE_TAG_LUA 4ull
 /* Machine code of an interpreter, hidden where functions of the language are shown. The second word is its address. */
 #define INTERPRETER_TAG 5ull
+#define LANGUAGE_TAG_RUBY 6ull
 
 #define STACK_END 0xffffffffffffff00ull

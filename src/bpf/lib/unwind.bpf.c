@@ -23,6 +23,7 @@ int acu_perl(__u64 slot);
 int acu_luajit(__u64 slot);
 int acu_luajit_frame(__u64 slot);
 int acu_lua(__u64 slot);
+int acu_ruby(__u64 slot);
 
 /* A pointer-sized member of a structure of the kernel, by its setting; 0 also where it cannot be read. */
 inline_always __u64 read_member(__u64 of, __u64 offset) {
@@ -468,6 +469,7 @@ inline_always void walk_language(struct walk *w) {
   case LANGUAGE_LUAJIT: acu_luajit(w->slot); break;
   case LANGUAGE_PERL: acu_perl(w->slot); break;
   case LANGUAGE_LUA: acu_lua(w->slot); break;
+  case LANGUAGE_RUBY: acu_ruby(w->slot); break;
   }
   const __u32 end = w->language_walk.end;
   if (end < LANGUAGE_ENDS) count(WALK_COUNT_LANGUAGE + end);
