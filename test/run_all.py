@@ -99,6 +99,7 @@ SUITES = {
     "php": "languages/php.py",
     "perl": "languages/perl.py",
     "lua": "languages/lua.py",
+    "ruby": "languages/ruby.py",
     "names": "names/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",

@@ -34,9 +34,10 @@ language_code find_evaluation(const format::ElfFile& file) {
     if (!text || entry->begin < text->address || entry->end < entry->begin + smallest) continue;
     const base::ByteSpan code = bytes_at(file, entry->begin, entry->end - entry->begin);
     size_t jumps = 0;
-    for (size_t at = 0; at + 2 <= code.size(); at++) {
+    for (size_t at = 1; at + 2 <= code.size(); at++) {
       const auto operand = static_cast<uint8_t>(code[at + 1]);
-      jumps += code[at] == std::byte{0xff} && (operand & 0x38) == 0x20 && operand >> 6 != 3 && operand != 0x25;
+      if (code[at - 1] == std::byte{0xff}) continue; // both are of a distance
+      jumps += code[at] == std::byte{0xff} && (operand & 0x38) == 0x20 && operand >> 6 != 3 && operand != 0x25 && operand != 0x66; // a prefix of the next
     }
     if (jumps <= most) continue;
     most = jumps;
@@ -231,6 +232,17 @@ std::optional<Code> decode_ruby(const language_object& object, const language_ta
   out.first_line = static_cast<uint32_t>(l.first_line_is_tagged ? line >> 1 : line);
   set_lines(out, object, l, read);
   return out;
+}
+
+void correct_ruby(const language_table& table, const ReadMemory& read, unwind::Frame& frame, bool has_table) {
+  using unwind::Registers;
+  const auto rsp = frame.registers.get(Registers::rsp);
+  uint64_t caller = 0;
+  if (has_table || !rsp || !read(*rsp + 8 * RUBY_COMPILED_WORDS, std::as_writable_bytes(std::span(&caller, 1)))) return;
+  if (!ruby_is_near(table.evaluation[0].begin, caller)) return;
+  frame.registers.set(Registers::rip, table.evaluation[0].begin + 1);
+  frame.registers.set(Registers::rsp, *rsp + 8 * RUBY_COMPILED_WORDS);
+  frame.is_exact = false;
 }
 
 LanguageStack walk_ruby(const language_table& table, const ThreadWalk& thread, const ReadMemory& read) {

@@ -11,6 +11,8 @@ namespace runtime {
 
 std::optional<FileRuntime> recognise_ruby(const format::ElfFile& file);
 std::optional<Code> decode_ruby(const language_object& object, const language_table& table, const ReadMemory& read);
+// Of machine code that YJIT has made of a function: it is walked as the evaluation function.
+void correct_ruby(const language_table& table, const ReadMemory& read, unwind::Frame& frame, bool has_table);
 LanguageStack walk_ruby(const language_table& table, const ThreadWalk& thread, const ReadMemory& read);
 // `position`: in instructions, in words, behind the instruction that runs.
 uint32_t line_of_ruby(const Code& code, uint64_t position);

@@ -6,6 +6,12 @@
 
 #include "runtime/language_copy.h"
 
+/* Whether a return address is in the interpreter, as far as machine code needs to know: its callers are. */
+language_inline int ruby_is_near(__u64 evaluation, __u64 address) {
+  const __u64 around = 8 << 20;
+  return address - evaluation + around < 2 * around;
+}
+
 /* Begins the search for the thread of versions that have a list of them; `thread` becomes a node of it. */
 language_inline int ruby_search(const struct language_table *t, struct language_walk *w) {
   __u64 vm = 0;

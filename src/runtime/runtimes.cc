@@ -18,7 +18,7 @@ static constexpr std::array rows = {
     Runtime{.kind = LANGUAGE_PERL, .frames = spec::FrameKind::perl, .recognise = recognise_perl, .decode = decode_perl, .walk = walk_perl, .line_of = line_of_perl},
     Runtime{.kind = LANGUAGE_LUAJIT, .frames = spec::FrameKind::lua, .recognise = recognise_luajit, .decode = decode_luajit, .walk = walk_luajit, .line_of = line_of_luajit, .correct = correct_luajit},
     Runtime{.kind = LANGUAGE_LUA, .frames = spec::FrameKind::lua, .recognise = recognise_lua, .decode = decode_lua, .walk = walk_lua, .line_of = line_of_lua},
-    Runtime{.kind = LANGUAGE_RUBY, .frames = spec::FrameKind::ruby, .recognise = recognise_ruby, .decode = decode_ruby, .walk = walk_ruby, .line_of = line_of_ruby},
+    Runtime{.kind = LANGUAGE_RUBY, .frames = spec::FrameKind::ruby, .recognise = recognise_ruby, .decode = decode_ruby, .walk = walk_ruby, .line_of = line_of_ruby, .correct = correct_ruby, .corrects_all = true},
 };
 
 std::span<const Runtime> runtimes() { return rows; }

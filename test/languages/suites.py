@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 from packages import KEYS, Missing, ask, cache, mirror
 
-PACKAGES = "perl,php-cli,python3,luajit,lua5.1,lua5.2,lua5.3,lua5.4"
+PACKAGES = "perl,php-cli,python3,ruby,luajit,lua5.1,lua5.2,lua5.3,lua5.4"
 RELEASES = "bullseye,trixie"
 OF_OWN_MOUNTS = "--mounted"
 
@@ -58,6 +58,8 @@ def suites(folder, root):
     yield "python", ["python.py", "--python", f"{python.removeprefix('python')}={wrapper(folder, root, python)}"]
     yield "perl", ["perl.py", "--perl", perl, "--filter", perl]
     yield "php", ["php.py", "--php", php, "--filter", php]
+    ruby = f"chroot {root} /usr/bin/ruby"
+    yield "ruby", ["ruby.py", "--ruby", ruby, "--filter", ruby]
     for name in ("luajit", "lua5.1", "lua5.2", "lua5.3", "lua5.4"):
         wrapper(folder, root, name)
     yield "lua", ["lua.py"]  # finds its programs by PATH

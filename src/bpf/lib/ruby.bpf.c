@@ -1,5 +1,6 @@
-/* Frames of CRuby in the kernel. */
+/* Frames of CRuby in the kernel, and the way out of the machine code that it makes of functions (YJIT). */
 #include "language.h"
+#include "rules.h"
 
 #include "runtime/ruby_walk.h"
 
@@ -16,6 +17,20 @@ inline_always int find_listed_thread(struct language_turn *t) {
   loop(LANGUAGE_MAX_THREADS, ruby_thread, t, 0);
   if (l->end != LANGUAGE_COMPLETE) return 1;
   keep_thread(l);
+  return 0;
+}
+
+/* Before the frame at pc is added: that of machine code, which has no unwinding tables, is walked as the evaluation function, which it stands for.
+ * Its frame is a return address and RUBY_COMPILED_WORDS words. */
+__attribute__((noinline)) int acu_ruby_frame(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w || find_rule(w) || w->rule.cfa != UNWIND_CFA_NO_TABLE) return 0;
+  __u64 caller = 0;
+  if (read_user(&caller, 8, (void *)(w->sp + 8 * RUBY_COMPILED_WORDS)) || !ruby_is_near(w->evaluation[0].begin, caller)) return 0;
+  w->pc = w->evaluation[0].begin + 1;
+  w->sp += 8 * RUBY_COMPILED_WORDS;
+  w->is_exact = 0;
   return 0;
 }
 

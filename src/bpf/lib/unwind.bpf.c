@@ -24,6 +24,7 @@ int acu_luajit(__u64 slot);
 int acu_luajit_frame(__u64 slot);
 int acu_lua(__u64 slot);
 int acu_ruby(__u64 slot);
+int acu_ruby_frame(__u64 slot);
 
 /* A pointer-sized member of a structure of the kernel, by its setting; 0 also where it cannot be read. */
 inline_always __u64 read_member(__u64 of, __u64 offset) {
@@ -280,6 +281,7 @@ inline_always void add_frame(struct walk *w) {
     w->awaits_cfa = 0;
   }
   if (w->is_luajit && !w->evaluations) acu_luajit_frame(w->slot);
+  if (w->is_ruby) acu_ruby_frame(w->slot);
   const __u64 at = code_of(w);
   if (at - w->evaluation[0].begin < w->evaluation[0].end - w->evaluation[0].begin) add_evaluation(w);
   if (at - w->evaluation[1].begin < w->evaluation[1].end - w->evaluation[1].begin) add_evaluation(w);
@@ -452,6 +454,7 @@ inline_always void find_process(struct walk *w) {
   const struct language_table *table = w->language ? element(acu_languages, w->language) : 0;
   w->is_luajit = table && table->kind == LANGUAGE_LUAJIT;
   w->is_lua = table && table->kind == LANGUAGE_LUA;
+  w->is_ruby = table && table->kind == LANGUAGE_RUBY;
   for (int i = 0; i < LANGUAGE_CODE_RANGES; i++) {
     w->evaluation[i].begin = table ? table->evaluation[i].begin : 0;
     w->evaluation[i].end = table ? table->evaluation[i].end : 0;

@@ -203,6 +203,7 @@ struct walk {
   __u32 evaluations;     /* frames of the evaluation function */
   __u32 is_luajit;       /* the process runs it */
   __u32 is_lua;
+  __u32 is_ruby;
   __u32 awaits_cfa;      /* sp of the next frame is the CFA of an evaluation frame of Lua */
   struct language_code evaluation[LANGUAGE_CODE_RANGES];
   struct language_walk language_walk;
