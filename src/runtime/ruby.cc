@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <elf.h>
+#include <map>
 #include <set>
 
 namespace runtime {
@@ -89,26 +90,33 @@ bool find_context(const format::ElfFile& file, language_table& table) {
   return true;
 }
 
-// The table of symbols, by the code around rb_id2str that compares a number with the first field (last_id), then loads the list of names: cmp
-// last_id(%rip), or the other way around; mov ids(%rip). 0: not found, or there are several.
+// The table of symbols, by the code around rb_id2str: a 32-bit number is compared with the first field (last_id), in either order, and the list of
+// names is loaded, most often right behind. 0: not found, or there are several.
 uint64_t find_symbols(const format::ElfFile& file, const ruby_layout& l) {
   const auto function = format::find_exported(file, "rb_id2str");
-  constexpr uint64_t around = 0x4000, near = 24;
+  constexpr uint64_t around = 0x4000, right_behind = 24;
   if (!function || function->value < around) return 0;
   const uint64_t begin = function->value - around;
   const base::ByteSpan code = bytes_at(file, begin, 2 * around);
-  const auto target = [&](size_t at) { // of an instruction whose distance is at `at`, and nothing behind it
-    return begin + at + 4 + static_cast<uint64_t>(int64_t{static_cast<int32_t>(number_at(code, at, 4))});
+  // The address that an instruction refers to by its distance, at `at`; 0: it does not.
+  const auto target = [&](size_t at) -> uint64_t {
+    if ((code[at] & std::byte{0xc7}) != std::byte{0x05}) return 0;
+    return begin + at + 5 + static_cast<uint64_t>(int64_t{static_cast<int32_t>(number_at(code, at + 1, 4))});
   };
-  const auto is_relative = [&](size_t at) { return (code[at] & std::byte{0xc7}) == std::byte{0x05}; };
-  std::set<uint64_t> found;
-  for (size_t at = 0; at + 6 + near + 7 <= code.size(); at++) {
-    if ((code[at] != std::byte{0x39} && code[at] != std::byte{0x3b}) || !is_relative(at + 1)) continue;
-    const uint64_t last_id = target(at + 2);
-    for (size_t i = at + 6; i < at + 6 + near; i++)
-      if ((code[i] & std::byte{0xfb}) == std::byte{0x48} && code[i + 1] == std::byte{0x8b} && is_relative(i + 2) && target(i + 3) == last_id + l.symbols_ids)
-        found.insert(last_id);
+  std::map<uint64_t, std::vector<size_t>> compared, loaded; // by target: where
+  for (size_t at = 0; at + 7 <= code.size(); at++) {
+    if (code[at] == std::byte{0x39} || code[at] == std::byte{0x3b}) compared[target(at + 1)].push_back(at);
+    if ((code[at] & std::byte{0xfb}) == std::byte{0x48} && code[at + 1] == std::byte{0x8b}) loaded[target(at + 2)].push_back(at); // 64 bits
   }
+  std::set<uint64_t> near, all;
+  for (const auto& [to, places] : compared) {
+    const auto load = to ? loaded.find(to + l.symbols_ids) : loaded.end();
+    if (load == loaded.end()) continue;
+    all.insert(to);
+    for (const size_t place : places)
+      if (std::ranges::any_of(load->second, [&](size_t at) { return at > place && at - place < right_behind; })) near.insert(to);
+  }
+  const std::set<uint64_t>& found = near.size() == 1 ? near : all;
   return found.size() == 1 ? *found.begin() : 0;
 }
 

@@ -62,7 +62,7 @@ language_inline int ruby_begin(const struct language_table *t, struct language_w
   if (language_read(&w->frame, 8, context + l->context_frame) || language_read(&w->ruby.last_frame, 8, context + l->context_stack) ||
       language_read(&words, 8, context + l->context_stack_size))
     return 1;
-  w->ruby.last_frame += 8 * words;
+  w->ruby.last_frame += 8 * words - l->frame_bytes; /* the outermost one is no call */
   return 0;
 }
 
