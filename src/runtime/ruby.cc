@@ -11,7 +11,6 @@
 #include "runtime/ruby_walk.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <elf.h>
@@ -140,66 +139,6 @@ std::string text_of(Bytes object, const ruby_layout& l, const ReadMemory& read) 
   return out + "…";
 }
 
-// A table of so many bytes at an address, of which the first are known.
-std::vector<std::byte> table_of(Bytes known, uint64_t address, uint64_t size, const ReadMemory& read) {
-  std::vector<std::byte> out(size);
-  const size_t there = std::min<size_t>(size, known.size());
-  std::memcpy(out.data(), known.data(), there);
-  if (there < size && (!read || !read(address + there, std::span(out).subspan(there)))) out.resize(there);
-  return out;
-}
-
-// Which entry of the table of lines holds for each position, counted from 1 (struct succ_index_table of iseq.c): for the first 54 positions 7 bits
-// each, 9 of them in a word; then blocks of 512 positions, which have the number of entries before, and a bit where an entry begins.
-class Positions {
-public:
-  explicit Positions(Bytes table) : table_(table) {}
-  // 0: not known.
-  uint64_t entry_at(uint64_t position) const {
-    constexpr uint64_t immediate = 54, in_word = 9, in_block = 512, block_bytes = 80, bits_at = 16;
-    if (position < immediate) return word(position / in_word * 8) >> position % in_word * 7 & 0x7f;
-    const uint64_t in = (position - immediate) % in_block, block = immediate / in_word * 8 + (position - immediate) / in_block * block_bytes;
-    if (block + block_bytes > table_.size()) return 0;
-    const uint64_t bits = word(block + bits_at + in / 64 * 8) << (63 - in % 64);
-    const uint64_t ranks = in < 64 ? 0 : word(block + 8) >> (in / 64 - 1) * 9 & 0x1ff;
-    return number_at(table_, block, 4) + ranks + static_cast<uint64_t>(std::popcount(bits));
-  }
-  static uint64_t bytes_for(uint64_t positions) {
-    return positions < 54 ? (positions + 8) / 9 * 8 : 48 + (positions - 54 + 511) / 512 * 80;
-  }
-
-private:
-  uint64_t word(uint64_t at) const { return number_at(table_, at, 8); }
-  Bytes table_;
-};
-
-// Sets the function's lines: where in its instructions a line begins, and the line, 4 bytes each.
-void set_lines(Code& code, const language_object& object, const ruby_layout& l, const ReadMemory& read) {
-  constexpr uint64_t most = 1 << 18;
-  const Bytes body = as_bytes(object.object), known = as_bytes(object.lines);
-  const uint64_t count = std::min(most, number_at(body, l.body_lines_count, 4)), instructions = std::min(most, number_at(body, l.body_count, 4));
-  const auto lines = table_of(known.first(RUBY_LINES_BYTES), number_at(body, l.body_lines, 8), count * l.line_bytes, read);
-  const auto positions = count < 2 ? std::vector<std::byte>()
-                                   : table_of(known.subspan(RUBY_LINES_BYTES), number_at(body, l.body_positions, 8), Positions::bytes_for(instructions), read);
-  const Positions table(positions);
-  const auto add = [&](uint64_t position, uint64_t entry) {
-    if (!entry || entry * l.line_bytes > lines.size()) return false;
-    const uint32_t words[] = {static_cast<uint32_t>(position), static_cast<uint32_t>(number_at(lines, (entry - 1) * l.line_bytes, 4))};
-    const auto bytes = std::as_bytes(std::span(words));
-    code.lines.insert(code.lines.end(), bytes.begin(), bytes.end());
-    return true;
-  };
-  if (count == 1) code.is_table_cut = !add(0, 1);
-  uint64_t last = 0;
-  for (uint64_t at = 0; count > 1 && at < instructions; at++) {
-    const uint64_t entry = table.entry_at(at);
-    if (entry == last) continue;
-    code.is_table_cut = !add(at, entry);
-    if (code.is_table_cut) break;
-    last = entry;
-  }
-}
-
 } // namespace
 
 std::optional<FileRuntime> recognise_ruby(const format::ElfFile& file) {
@@ -238,7 +177,6 @@ std::optional<Code> decode_ruby(const language_object& object, const language_ta
   if (out.file.empty()) return std::nullopt;
   const uint64_t line = number_at(body, l.body_first_line, l.first_line_is_tagged ? 8 : 4);
   out.first_line = static_cast<uint32_t>(l.first_line_is_tagged ? line >> 1 : line);
-  set_lines(out, object, l, read);
   return out;
 }
 
@@ -273,11 +211,6 @@ LanguageStack walk_ruby(const language_table& table, const ThreadWalk& thread, c
       });
 }
 
-uint32_t line_of_ruby(const Code& code, uint64_t position) {
-  const uint64_t at = position ? position - 1 : 0; // the pc is behind the instruction
-  uint32_t line = 0;
-  for (size_t i = 0; i + 8 <= code.lines.size() && number_at(code.lines, i, 4) <= at; i += 8) line = static_cast<uint32_t>(number_at(code.lines, i + 4, 4));
-  return line;
-}
+uint32_t line_of_ruby(const Code&, uint64_t position) { return static_cast<uint32_t>(position); }
 
 } // namespace runtime

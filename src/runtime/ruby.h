@@ -14,7 +14,7 @@ std::optional<Code> decode_ruby(const language_object& object, const language_ta
 // Of machine code that YJIT has made of a function: it is walked as the evaluation function.
 void correct_ruby(const language_table& table, const ReadMemory& read, unwind::Frame& frame, bool has_table);
 LanguageStack walk_ruby(const language_table& table, const ThreadWalk& thread, const ReadMemory& read);
-// `position`: in instructions, in words, behind the instruction that runs.
+// Positions are lines.
 uint32_t line_of_ruby(const Code& code, uint64_t position);
 
 } // namespace runtime

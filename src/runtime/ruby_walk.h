@@ -1,4 +1,4 @@
-/* From a thread of CRuby to its frames, innermost first, as python_walk.h. A position is where the frame's pc is in its instructions, in words.
+/* From a thread of CRuby to its frames, innermost first, as python_walk.h. A position is a line.
  *
  * What stands for a function is the body of its instructions; for a function in C, the definition of its method. Frames that Ruby's own backtraces
  * leave out have no pc: the outermost ones of a thread, and those of blocks in C. */
@@ -101,6 +101,41 @@ language_inline __u32 ruby_check(const struct ruby_layout *l, const struct langu
   return language_mix(hash, language_half(w->ruby.body_bytes, l->body_first_line)) & LANGUAGE_CHECK_MASK;
 }
 
+language_inline __u64 ruby_count_bits(__u64 bits) {
+  bits -= bits >> 1 & 0x5555555555555555ull;
+  bits = (bits & 0x3333333333333333ull) + (bits >> 2 & 0x3333333333333333ull);
+  bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0full;
+  return bits * 0x0101010101010101ull >> 56;
+}
+
+/* Which entry of the table of lines of the function that was read holds for a position, counted from 1; 0: not known (struct succ_index_table of iseq.c).
+ * The first 54 positions have 7 bits each, 9 of them in a word; then come blocks of 512 positions, which have the number of entries before, that before
+ * each 64 positions, and a bit where an entry begins. */
+language_inline __u64 ruby_entry(const struct ruby_layout *l, const struct language_walk *w, __u64 position) {
+  __u64 table = language_word(w->ruby.body_bytes, l->body_positions), found = 0, ranks = 0, bits = 0;
+  if (language_half(w->ruby.body_bytes, l->body_lines_count) == 1) return 1;
+  if (position < 54) {
+    if (language_read(&found, 8, table + position / 9 * 8)) return 0;
+    return found >> position % 9 * 7 & 0x7f;
+  }
+  position -= 54;
+  table += 48 + position / 512 * 80;
+  position %= 512;
+  if (language_read(&found, 4, table) || language_read(&ranks, 8, table + 8) || language_read(&bits, 8, table + 16 + position / 64 * 8)) return 0;
+  if (position >= 64) found += ranks >> (position / 64 - 1) * 9 & 0x1ff;
+  return found + ruby_count_bits(bits << (63 - position % 64));
+}
+
+/* The line of the instruction before `pc` in the function that was read; 0: not known. */
+language_inline __u32 ruby_line(const struct ruby_layout *l, const struct language_walk *w, __u64 pc) {
+  const __u64 position = (pc - language_word(w->ruby.body_bytes, l->body_instructions)) / 8;
+  if (position > language_half(w->ruby.body_bytes, l->body_count)) return 0;
+  const __u64 number = ruby_entry(l, w, position - (position != 0));
+  __u32 line = 0;
+  if (!number || number > language_half(w->ruby.body_bytes, l->body_lines_count)) return 0;
+  return language_read(&line, 4, language_word(w->ruby.body_bytes, l->body_lines) + (number - 1) * l->line_bytes) ? 0 : line;
+}
+
 /* Reads a frame; 1: there are no more, or it cannot be read. */
 language_inline int ruby_turn(const struct language_table *t, struct language_walk *w) {
   const struct ruby_layout *l = &t->ruby;
@@ -120,7 +155,7 @@ language_inline int ruby_turn(const struct language_table *t, struct language_wa
   if (function && pc) {
     if (ruby_read_function(l, w, function)) return 1;
     w->code = w->ruby.body;
-    w->position = (pc - language_word(w->ruby.body_bytes, l->body_instructions)) / 8;
+    w->position = ruby_line(l, w, pc);
     w->check = ruby_check(l, w);
   } else if (!function && (flags & RUBY_FRAME_KIND) == RUBY_C_FRAME && ruby_read_method(l, w)) {
     return 1;
@@ -156,7 +191,7 @@ language_inline void ruby_copy_text(__u8 *to, __u64 size, __u64 text) {
   language_copy(to + RUBY_TEXT_HEADER, size - RUBY_TEXT_HEADER, at);
 }
 
-/* The body that was read last, its name, its file, its tables of lines and of their positions; of a function in C its name. */
+/* The body that was read last, its name and its file; of a function in C its name. */
 language_inline void ruby_describe(const struct language_table *t, const struct language_walk *w, struct language_object *object) {
   const struct ruby_layout *l = &t->ruby;
   object->object[RUBY_IS_IN_C] = w->ruby.definition != 0;
@@ -167,11 +202,8 @@ language_inline void ruby_describe(const struct language_table *t, const struct 
     return;
   }
   const __u64 path = language_word(w->ruby.body_bytes, l->body_path);
-  const __u64 lines = language_word(w->ruby.body_bytes, l->body_lines), positions = language_word(w->ruby.body_bytes, l->body_positions);
   __u64 flags = 0;
   ruby_copy_text(object->name, LANGUAGE_NAME_BYTES, language_word(w->ruby.body_bytes, l->body_name));
   language_read(&flags, 8, path);
   ruby_copy_text(object->file, LANGUAGE_FILE_BYTES, (flags & RUBY_OBJECT_KIND) == RUBY_ARRAY ? ruby_element(path, 0) : path);
-  if (lines) language_copy(object->lines, RUBY_LINES_BYTES, lines);
-  if (positions) language_copy(object->lines + RUBY_LINES_BYTES, sizeof object->lines - RUBY_LINES_BYTES, positions);
 }

@@ -78,7 +78,7 @@ def tests(commands):
                 if number and how == "before":
                     continue
                 yield f"{name}, {script}, attached {how} it starts", seeded(command, script, how)
-        yield f"{name}, forked", seeded(command, "getppid", "after", "fork", "3")
+        yield f"{name}, forked", seeded(command, "getppid", "before", "fork", "3")
         yield f"{name}, threads", seeded(command, "getppid", "after", "threads", "4")
         yield f"{name}, threads that sleep", seeded(command, "sleep", "after", "threads", "4")
         yield f"{name}, deep", is_cut(command)

@@ -1,12 +1,11 @@
 # As seeded.py: seeded.rb FOLDER SEED COUNT TRIGGER [fork N | threads N] [wait]. Functions in C have no file, and line 0. No new syntax: it runs in Ruby 2.7.
-File.write("/proc/self/comm", "acu-seeded")
 Encoding.default_external = "UTF-8"
 
 class Program
   attr_reader :depth
 
   def initialize(folder, seed, trigger)
-    # The id of the thread, not of its process.
+    File.write("/proc/thread-self/comm", "acu-seeded") # Ruby gives threads names of their own
     @out = File.open(File.join(folder, File.readlink("/proc/thread-self").split("/").last), "w")
     @random, @trigger = seed, trigger
   end
@@ -27,6 +26,16 @@ class Program
       puts "ready"
       $stdout.flush
     end
+  end
+
+  # For code that has neither: each thread has its own.
+  def note(depth)
+    Thread.current.thread_variable_set(:program, self)
+    Thread.current.thread_variable_set(:depth, depth)
+  end
+
+  def self.noted
+    Thread.current.thread_variable_get(:program).go(Thread.current.thread_variable_get(:depth))
   end
 
   # Whether it is a function of Ruby's. A few have the name of one in C: they are on the line of their definition.
@@ -125,11 +134,11 @@ class Program
     Class.new { class_eval { program.go(depth) } }
   end
   def by_class_body(depth)
-    $program, $depth = self, depth
-    eval("class Program::Body; $program.go($depth); end")
+    note(depth)
+    eval("class Program::Body; Program.noted; end")
   end
   def by_load(depth)
-    $program, $depth = self, depth
+    note(depth)
     load LOADED
   end
   def by_initialize(depth) Made.new(self, depth) end
@@ -217,16 +226,16 @@ end
 
 SHARED = %w[initialize + [] to_s hash each <=> eql?]
 OWN = [Program, Helper.singleton_class, Mixin, Base, Derived, Pair].flat_map { |c| c.instance_methods(false) }.map(&:to_s) +
-      %w[method_missing by_itself by_member run] - SHARED
+      %w[method_missing by_itself by_member noted run] - SHARED
 SOURCE = File.readlines(__FILE__)
 INNERMOST = { "getppid" => "ppid", "sleep" => "sleep", "spin" => "sum", "ask" => "gets" }
 PULLS = INNERMOST.keys.map { |t| [t, "pull_#{t}"] }.to_h
 WAYS = Program.instance_methods(false).select { |name| name.start_with?("by_") && name != :by_resume }.sort
-TEXT = "x" * (4 << 20)
+TEXT = "x" * (10 << 20)
 
 folder, seed, count, trigger, *way = ARGV
 LOADED = File.join(folder, "loaded.rb")
-File.write(LOADED, "\n$program.go($depth)\n")
+File.write(LOADED, "\nProgram.noted\n")
 
 def run(folder, seed, count, trigger)
   program = Program.new(folder, seed, trigger)
