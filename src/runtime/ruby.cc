@@ -183,11 +183,12 @@ std::optional<Code> decode_ruby(const language_object& object, const language_ta
 void correct_ruby(const language_table& table, const ReadMemory& read, unwind::Frame& frame, bool has_table) {
   using unwind::Registers;
   const auto rsp = frame.registers.get(Registers::rsp);
-  uint64_t caller = 0;
-  if (has_table || !rsp || !read(*rsp + 8 * RUBY_COMPILED_WORDS, std::as_writable_bytes(std::span(&caller, 1)))) return;
-  if (!ruby_is_near(table.evaluation[0].begin, caller)) return;
+  __u64 words[RUBY_COMPILED_READ] = {};
+  if (has_table || !rsp || !read(*rsp, std::as_writable_bytes(std::span(words)))) return;
+  const uint32_t count = ruby_compiled_words(table.evaluation[0].begin, words);
+  if (!count) return;
   frame.registers.set(Registers::rip, table.evaluation[0].begin + 1);
-  frame.registers.set(Registers::rsp, *rsp + 8 * RUBY_COMPILED_WORDS);
+  frame.registers.set(Registers::rsp, *rsp + 8 * count);
   frame.is_exact = false;
 }
 

@@ -6,10 +6,19 @@
 
 #include "runtime/language_copy.h"
 
+enum { RUBY_COMPILED_MORE = 2, RUBY_COMPILED_READ = RUBY_COMPILED_WORDS + RUBY_COMPILED_MORE + 1 };
+
 /* Whether a return address is in the interpreter, as far as machine code needs to know: its callers are. */
 language_inline int ruby_is_near(__u64 evaluation, __u64 address) {
   const __u64 around = 8 << 20;
   return address - evaluation + around < 2 * around;
+}
+
+/* How many of the words on the stack are in front of the return address of machine code: RUBY_COMPILED_WORDS, in some calls RUBY_COMPILED_MORE more;
+ * 0: it is no machine code of Ruby's. */
+language_inline __u32 ruby_compiled_words(__u64 evaluation, const __u64 *words) {
+  if (ruby_is_near(evaluation, words[RUBY_COMPILED_WORDS])) return RUBY_COMPILED_WORDS;
+  return ruby_is_near(evaluation, words[RUBY_COMPILED_READ - 1]) ? RUBY_COMPILED_READ - 1 : 0;
 }
 
 /* Begins the search for the thread of versions that have a list of them; `thread` becomes a node of it. */

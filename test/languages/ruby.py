@@ -49,6 +49,17 @@ def busy(command):
     return test
 
 
+def compiled(command, script):
+    """Of code that YJIT makes (Debian's 3.1 has it), 99% of the stacks, too."""
+    def test(acu):
+        words = [*ruby(command), "--yjit", "--yjit-call-threshold=2"]
+        if "+YJIT" not in subprocess.run([*words, "--version"], capture_output=True, text=True).stdout:
+            raise Skipped(f"{' '.join(command)} has no YJIT")
+        count = COUNTS[script] // 2
+        return check_seeded(acu, [*words, SEEDED, "FOLDER", "7", str(count), script], script, "after", count // 2 if script == "spin" else count, FRAME)
+    return test
+
+
 def is_cut(command):
     def test(acu):
         """Of a recursion 2,000 deep the innermost 500 are shown, and it is counted; one 450 deep is complete."""
@@ -81,6 +92,8 @@ def tests(commands):
         yield f"{name}, forked", seeded(command, "getppid", "before", "fork", "3")
         yield f"{name}, threads", seeded(command, "getppid", "after", "threads", "4")
         yield f"{name}, threads that sleep", seeded(command, "sleep", "after", "threads", "4")
+        for script in ("getppid", "spin"):
+            yield f"{name}, compiled, {script}", compiled(command, script)
         yield f"{name}, deep", is_cut(command)
         yield f"{name}, shares", has_shares(command)
         yield f"{name}, busy", busy(command)

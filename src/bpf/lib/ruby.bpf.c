@@ -20,16 +20,17 @@ inline_always int find_listed_thread(struct language_turn *t) {
   return 0;
 }
 
-/* Before the frame at pc is added: that of machine code, which has no unwinding tables, is walked as the evaluation function, which it stands for.
- * Its frame is a return address and RUBY_COMPILED_WORDS words. */
+/* Before the frame at pc is added: that of machine code, which has no unwinding tables, is walked as the evaluation function, which it stands for. */
 __attribute__((noinline)) int acu_ruby_frame(__u64 slot) {
   __u32 key = slot;
   struct walk *w = map_lookup(acu_walks, &key);
   if (!w || find_rule(w) || w->rule.cfa != UNWIND_CFA_NO_TABLE) return 0;
-  __u64 caller = 0;
-  if (read_user(&caller, 8, (void *)(w->sp + 8 * RUBY_COMPILED_WORDS)) || !ruby_is_near(w->evaluation[0].begin, caller)) return 0;
+  __u64 words[RUBY_COMPILED_READ];
+  if (read_user(words, sizeof words, (void *)w->sp)) return 0;
+  const __u32 count = ruby_compiled_words(w->evaluation[0].begin, words);
+  if (!count) return 0;
   w->pc = w->evaluation[0].begin + 1;
-  w->sp += 8 * RUBY_COMPILED_WORDS;
+  w->sp += 8 * count;
   w->is_exact = 0;
   return 0;
 }
