@@ -158,7 +158,7 @@ TEST(RubyStopped, FramesWithTheirLinesAndNames) {
 TEST(RubyStopped, LinesOfEachPosition) {
   for (const ruby_layout& layout : ruby_layouts) {
     Program p(layout);
-    p.add(Frame::ruby), p.add(Frame::ruby, 1, true);
+    p.add(Frame::ruby), p.add(Frame::ruby, 1, true), p.add(Frame::hidden);
     for (uint64_t position = 0; position <= 200; position++) {
       p.move(1, position);
       EXPECT_EQ(text(p), "block in work*, block in work:" + std::to_string(10 + (position ? position - 1 : 0) / 2)) << layout.version;
@@ -169,10 +169,10 @@ TEST(RubyStopped, LinesOfEachPosition) {
 TEST(RubyStopped, SymbolsThatAreNotKnown) {
   Program p(ruby_layouts[0]);
   p.table.ruby.symbols = 0;
-  p.add(Frame::c);
+  p.add(Frame::c), p.add(Frame::hidden);
   EXPECT_EQ(text(p), "[function in C]*");
   Program damaged(ruby_layouts[0]);
-  damaged.add(Frame::c);
+  damaged.add(Frame::c), damaged.add(Frame::hidden);
   damaged.word(texts, RUBY_ARRAY);
   EXPECT_EQ(text(damaged), "none*");
 }
@@ -180,7 +180,7 @@ TEST(RubyStopped, SymbolsThatAreNotKnown) {
 TEST(RubyStopped, AThreadThatIsNotRubys) {
   for (const ruby_layout& layout : ruby_layouts) {
     Program p(layout);
-    p.add(Frame::ruby);
+    p.add(Frame::ruby), p.add(Frame::hidden);
     p.word(layout.vm_threads ? threads + 0x2000 + layout.thread_id : thread_pointer - 0x100 + distance, 0);
     EXPECT_EQ(p.walk().end, uint32_t{LANGUAGE_NO_THREAD}) << layout.version;
   }
