@@ -19,7 +19,8 @@ enum {
   RUBY_IS_IN_C = RUBY_BODY_BYTES - 8, /* behind it: whether a function in C was read */
   RUBY_TEXT_HEADER = 32,       /* of a string, in front of its text */
   RUBY_COMPILED_WORDS = 3,     /* that machine code of YJIT keeps on the stack: cfp, ec, sp of its caller */
-  RUBY_LINES_BYTES = 512,      /* of the table of lines; the table of its positions is behind it */
+  RUBY_COMPILED_MORE = 2,      /* and these in some calls */
+  RUBY_COMPILED_READ = RUBY_COMPILED_WORDS + RUBY_COMPILED_MORE + 1,
 };
 
 /* Constants of Ruby, the same in all versions; scripts/ruby_layouts.py compares them with the headers. */

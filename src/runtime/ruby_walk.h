@@ -6,8 +6,6 @@
 
 #include "runtime/language_copy.h"
 
-enum { RUBY_COMPILED_MORE = 2, RUBY_COMPILED_READ = RUBY_COMPILED_WORDS + RUBY_COMPILED_MORE + 1 };
-
 /* Whether a return address is in the interpreter, as far as machine code needs to know: its callers are. */
 language_inline int ruby_is_near(__u64 evaluation, __u64 address) {
   const __u64 around = 8 << 20;

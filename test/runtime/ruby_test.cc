@@ -238,7 +238,7 @@ TEST(RubyFiles, TheInstalledOneIsKnown) {
   for (const std::string& path : paths) {
     auto file = format::ElfFile::open(path);
     ASSERT_TRUE(file.ok()) << path;
-    const auto found = recognise_ruby(*file);
+    const auto found = recognise(*file);
     ASSERT_TRUE(found) << path;
     EXPECT_TRUE(found->version.starts_with("Ruby ")) << found->version;
     if (!found->problem.empty()) continue;
