@@ -11,7 +11,7 @@ run) packages+=(python3 nginx-light) ;;
 test) packages+=(gdb golang-go nodejs openjdk-17-jdk-headless python3 bpftool bpftrace linux-perf dwz strace uftrace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev systemtap
   binutils lld mold rustc libc++-dev libc++abi-dev
   sqlite3 lsof iproute2 procps qemu-system-x86 debootstrap busybox-static e2fsprogs chromium tmux groff-base python3.11 python3.11-dbg python3-greenlet php8.2-cli php8.2-fpm
-  php8.2-sqlite3 perl redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo libnginx-mod-http-lua luajit2 lua5.1 lua5.2 lua5.3 lua5.4 mariadb-server
+  php8.2-sqlite3 perl ruby redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo libnginx-mod-http-lua luajit2 lua5.1 lua5.2 lua5.3 lua5.4 mariadb-server
   memcached gnutls-bin babeltrace2 protobuf-compiler python3-protobuf lldb python3-six libbpf-dev libelf-dev python3-bpfcc) ;;
 fuzz) ;;
 package) packages+=(lintian debootstrap xz-utils busybox-static) ;;

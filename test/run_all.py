@@ -100,6 +100,7 @@ SUITES = {
     "perl": "languages/perl.py",
     "lua": "languages/lua.py",
     "java": "languages/java.py",
+    "ruby": "languages/ruby.py",
     "names": "names/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",

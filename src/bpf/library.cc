@@ -23,6 +23,7 @@ EMBED(luajit);
 EMBED(perl);
 EMBED(lua);
 EMBED(hotspot);
+EMBED(ruby);
 
 namespace bpf {
 namespace {
@@ -120,6 +121,7 @@ std::span<const LibraryFunction> library() {
     add(acu_object_perl, acu_object_perl_end);
     add(acu_object_lua, acu_object_lua_end);
     add(acu_object_hotspot, acu_object_hotspot_end);
+    add(acu_object_ruby, acu_object_ruby_end);
     std::set<std::string_view> names;
     for (const LibraryFunction& f : all) assert(names.insert(f.name).second);
     return all;

@@ -17,6 +17,7 @@
 #include "runtime/perl_layout.h"
 #include "runtime/php_layout.h"
 #include "runtime/python_layout.h"
+#include "runtime/ruby_layout.h"
 
 #define LANGUAGE_POSITION_BITS 24
 #define LANGUAGE_FIRST (1ull << LANGUAGE_POSITION_BITS)
@@ -33,6 +34,7 @@ enum {
   LANGUAGE_LUAJIT,
   LANGUAGE_LUA,
   LANGUAGE_JAVA,
+  LANGUAGE_RUBY,
   LANGUAGE_KINDS,
 };
 
@@ -65,6 +67,7 @@ struct language_table {
     struct perl_layout perl;
     struct lua_layout lua;
     struct hotspot_layout hotspot;
+    struct ruby_layout ruby;
   };
 };
 
@@ -118,6 +121,7 @@ struct language_walk {
     struct perl_memory perl;
     struct lua_memory lua;
     struct hotspot_memory hotspot;
+    struct ruby_memory ruby;
   };
 };
 

@@ -6,6 +6,7 @@
 #include "runtime/perl.h"
 #include "runtime/php.h"
 #include "runtime/python.h"
+#include "runtime/ruby.h"
 
 #include <algorithm>
 #include <array>
@@ -19,6 +20,7 @@ static constexpr std::array rows = {
     Runtime{.kind = LANGUAGE_LUAJIT, .frames = spec::FrameKind::lua, .recognise = recognise_luajit, .decode = decode_luajit, .walk = walk_luajit, .line_of = line_of_luajit, .correct = correct_luajit},
     Runtime{.kind = LANGUAGE_LUA, .frames = spec::FrameKind::lua, .recognise = recognise_lua, .decode = decode_lua, .walk = walk_lua, .line_of = line_of_lua},
     Runtime{.kind = LANGUAGE_JAVA, .frames = spec::FrameKind::java, .recognise = recognise_hotspot, .decode = decode_hotspot, .walk = nullptr, .line_of = line_of_hotspot, .complete = complete_hotspot, .made_frame = frame_of_hotspot, .expand = expand_hotspot},
+    Runtime{.kind = LANGUAGE_RUBY, .frames = spec::FrameKind::ruby, .recognise = recognise_ruby, .decode = decode_ruby, .walk = walk_ruby, .line_of = line_of_ruby, .correct = correct_ruby, .corrects_all = true},
 };
 
 std::span<const Runtime> runtimes() { return rows; }

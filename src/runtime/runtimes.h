@@ -78,6 +78,7 @@ struct Runtime {
   // In the native walk of a stopped program, for each frame up to the innermost one of the evaluation function (unwind::WalkOptions): corrects
   // frames of machine code whose tables do not hold. nullptr: they hold.
   void (*correct)(const language_table& table, const ReadMemory& read, unwind::Frame& frame, bool has_table) = nullptr;
+  bool corrects_all = false; // for outer frames, too
   // The variables of one of `frames`, arguments first; nullptr: they are not known.
   std::vector<Variable> (*variables)(const StoppedRuntime& runtime, uint64_t frame, const TextLimits& limits) = nullptr;
   // The tasks of the program's event loops, from the stacks of all threads; nullptr: it has none.

@@ -24,6 +24,7 @@ enum class FrameKind : uint8_t {
   perl,
   interpreter, // machine code that carries out calls between functions of a language
   java,
+  ruby,
 };
 
 // Who runs the code. Kinds of one side are shown, hidden and folded together.
@@ -173,6 +174,17 @@ inline constexpr std::array frame_kinds{
                  .richness = 52,
                  .picture_hue = 120,
                  .terminal_color = 2},
+    FrameKindRow{.kind = FrameKind::ruby,
+                 .name = "ruby",
+                 .label = "Ruby",
+                 .mark = "_[rb]",
+                 .language = "Ruby",
+                 .layer = Layer::language,
+                 .tag = LANGUAGE_TAG_RUBY,
+                 .hue = 345,
+                 .richness = 58,
+                 .picture_hue = 345,
+                 .terminal_color = 5},
 };
 
 constexpr bool frame_kinds_are_in_order() {

@@ -273,7 +273,7 @@ inline constexpr Option lang_option = {
     .name = "lang",
     .argument = "FRAMES",
     .allowed = "folded|both|native",
-    .doc = "Of Python, PHP, Perl and Lua show functions (folded, default), also the interpreter's (both), or native frames."};
+    .doc = "Of Python, PHP, Perl, Lua and Ruby show functions (folded, default), also the interpreter's (both), or native frames."};
 
 inline constexpr Option run_options[] = {
     script_option,

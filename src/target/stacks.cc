@@ -38,9 +38,9 @@ unwind::Walk Stacks::from(const unwind::Registers& start) {
   unwind::WalkOptions options = {.most_frames = most_frames_, .all_registers = true, .correct = {}};
   const runtime::ProcessRuntime* const language = runtime();
   bool is_met = false; // the innermost frame of the evaluation function
-  if (const auto correct = language ? runtime::runtime_of(language->table.kind).correct : nullptr)
-    options.correct = [&, correct](unwind::Frame& frame, bool has_table) {
-      if (!is_met) correct(language->table, read, frame, has_table);
+  if (const runtime::Runtime* const row = language ? &runtime::runtime_of(language->table.kind) : nullptr; row && row->correct)
+    options.correct = [&, row](unwind::Frame& frame, bool has_table) {
+      if (!is_met || row->corrects_all) row->correct(language->table, read, frame, has_table);
       is_met |= runtime::is_evaluation(language->table, frame.look_up());
     };
   if (const auto made = language ? runtime::runtime_of(language->table.kind).made_frame : nullptr)

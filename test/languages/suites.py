@@ -17,8 +17,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 from packages import KEYS, Missing, apt, ask, cache, mirror
 
-PACKAGES = "perl,php-cli,python3,luajit,lua5.1,lua5.2,lua5.3,lua5.4"
 JAVA = {"bullseye": ["openjdk-11-jre-headless"], "trixie": ["openjdk-21-jre-headless", "openjdk-25-jre-headless"]}
+PACKAGES = "perl,php-cli,python3,ruby,luajit,lua5.1,lua5.2,lua5.3,lua5.4"
 RELEASES = "bullseye,trixie"
 OF_OWN_MOUNTS = "--mounted"
 
@@ -79,6 +79,8 @@ def suites(folder, root):
     yield "python", ["python.py", "--python", f"{python.removeprefix('python')}={wrapper(folder, root, python)}"]
     yield "perl", ["perl.py", "--perl", perl, "--filter", perl]
     yield "php", ["php.py", "--php", php, "--filter", php]
+    ruby = f"chroot {root} /usr/bin/ruby"
+    yield "ruby", ["ruby.py", "--ruby", ruby, "--filter", ruby]
     for name in ("luajit", "lua5.1", "lua5.2", "lua5.3", "lua5.4"):
         wrapper(folder, root, name)
     yield "lua", ["lua.py"]  # finds its programs by PATH

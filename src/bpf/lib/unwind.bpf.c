@@ -24,6 +24,8 @@ int acu_luajit(__u64 slot);
 int acu_luajit_frame(__u64 slot);
 int acu_lua(__u64 slot);
 int acu_hotspot_frame(__u64 slot);
+int acu_ruby(__u64 slot);
+int acu_ruby_frame(__u64 slot);
 
 /* A pointer-sized member of a structure of the kernel, by its setting; 0 also where it cannot be read. */
 inline_always __u64 read_member(__u64 of, __u64 offset) {
@@ -296,6 +298,7 @@ inline_always void add_frame(struct walk *w) {
     w->awaits_cfa = 0;
   }
   if (w->is_luajit && !w->evaluations) acu_luajit_frame(w->slot);
+  if (w->is_ruby) acu_ruby_frame(w->slot);
   const __u64 at = code_of(w);
   if (at - w->evaluation[0].begin < w->evaluation[0].end - w->evaluation[0].begin) add_evaluation(w);
   if (at - w->evaluation[1].begin < w->evaluation[1].end - w->evaluation[1].begin) add_evaluation(w);
@@ -471,6 +474,7 @@ inline_always void find_process(struct walk *w) {
   const int is_java = table && table->kind == LANGUAGE_JAVA;
   w->java_begin = is_java ? table->hotspot.begin : 0;
   w->java_bytes = is_java ? table->hotspot.end - table->hotspot.begin : 0;
+  w->is_ruby = table && table->kind == LANGUAGE_RUBY;
   for (int i = 0; i < LANGUAGE_CODE_RANGES; i++) {
     w->evaluation[i].begin = table ? table->evaluation[i].begin : 0;
     w->evaluation[i].end = table ? table->evaluation[i].end : 0;
@@ -488,6 +492,7 @@ inline_always void walk_language(struct walk *w) {
   case LANGUAGE_LUAJIT: acu_luajit(w->slot); break;
   case LANGUAGE_PERL: acu_perl(w->slot); break;
   case LANGUAGE_LUA: acu_lua(w->slot); break;
+  case LANGUAGE_RUBY: acu_ruby(w->slot); break;
   }
   const __u32 end = w->language_walk.end;
   if (end < LANGUAGE_ENDS) count(WALK_COUNT_LANGUAGE + end);
@@ -502,7 +507,7 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
     if (w->is_done) return id;
     w->is_blind = 1;
   }
-  const int may_repeat = has_loop && w->limit > 1 && !w->is_blind && !w->kept_count && !w->is_luajit && !w->java_bytes;
+  const int may_repeat = has_loop && w->limit > 1 && !w->is_blind && !w->kept_count && !w->is_luajit && !w->is_ruby && !w->java_bytes;
   if (may_repeat) {
     const __u64 id = find_repeat(w);
     if (id) return id;

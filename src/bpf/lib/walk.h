@@ -204,6 +204,7 @@ struct walk {
   __u32 is_luajit;       /* the process runs it */
   __u32 is_lua;
   __u64 java_begin, java_bytes; /* code of a JVM */
+  __u32 is_ruby;
   __u32 awaits_cfa;      /* sp of the next frame is the CFA of an evaluation frame of Lua */
   struct language_code evaluation[LANGUAGE_CODE_RANGES];
   struct language_walk language_walk;
