@@ -1,11 +1,16 @@
 #include "base/output_file.h"
 
+#include "base/privilege.h"
+#include "base/terminal.h"
+
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <fcntl.h>
+#include <optional>
 #include <poll.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -124,9 +129,31 @@ std::string keep_elsewhere(const std::string& path, std::string_view bytes) {
   return {};
 }
 
+struct Owner {
+  uint32_t user, group;
+};
+std::optional<Owner> owner;
+
 } // namespace
 
+void write_results_as(uint32_t user, uint32_t group) { owner = {user, group}; }
+
+AsResultOwner::AsResultOwner() {
+  if (!owner) return;
+  group_ = ::setfsgid(owner->group);
+  user_ = ::setfsuid(owner->user);
+}
+
+AsResultOwner::~AsResultOwner() {
+  if (user_ < 0) return;
+  const int error = errno;
+  ::setfsuid(static_cast<uid_t>(user_));
+  ::setfsgid(static_cast<gid_t>(group_));
+  errno = error;
+}
+
 Result<Fd> create_private(const std::string& path) {
+  const AsResultOwner as_owner;
   for (int tries = 0;; tries++) {
     Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_mode));
     if (file.valid()) return file;
@@ -136,15 +163,22 @@ Result<Fd> create_private(const std::string& path) {
 }
 
 std::string make_elsewhere(size_t& next, const std::string& path) {
+  const AsResultOwner as_owner;
   std::string name;
   return open_elsewhere(next, path, name).valid() ? name : std::string();
 }
 
-int write_all(int fd, std::string_view text) { return drain(fd, text); }
+int write_all(int fd, std::string_view text) {
+  if (!may_control_terminals(text) || escapes_go_through() || !::isatty(fd)) return drain(fd, text);
+  const std::string shown = for_terminal(text);
+  std::string_view rest = shown;
+  return drain(fd, rest);
+}
 
 Status check_output(const std::string& path) {
+  const AsResultOwner as_owner;
   ACU_TRY(const Goal goal, find_goal(path));
-  if (!goal.is_regular) return ::access(goal.path.c_str(), W_OK) == 0 ? Status() : cannot_write(path, errno);
+  if (!goal.is_regular) return is_accessible(goal.path.c_str(), W_OK) ? Status() : cannot_write(path, errno);
   std::string beside;
   const Fd file = open_beside(goal, beside);
   if (!file.valid()) return is_no_room(errno) ? Status() : cannot_write(path, errno);
@@ -153,6 +187,7 @@ Status check_output(const std::string& path) {
 }
 
 Status write_file(const std::string& path, std::string_view bytes) {
+  const AsResultOwner as_owner;
   ACU_TRY(const Goal goal, find_goal(path));
   int error = 0;
   if (goal.is_regular) {
@@ -171,6 +206,7 @@ Status write_file(const std::string& path, std::string_view bytes) {
 }
 
 Result<OutputFile> OutputFile::open(const std::string& path) {
+  const AsResultOwner as_owner;
   struct stat about = {};
   const bool is_new = ::stat(path.c_str(), &about) != 0;
   Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, private_mode));
@@ -187,6 +223,7 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
 
 // The session has failed before it had results.
 OutputFile::~OutputFile() {
+  const AsResultOwner as_owner;
   if (file_.valid() && is_new_ && !has_begun_) ::unlink(path_.c_str());
 }
 
@@ -205,6 +242,7 @@ std::string_view OutputFile::end_with_line(std::string_view text, size_t written
 
 // false: there are no more places.
 bool OutputFile::move_on(int error) {
+  const AsResultOwner as_owner;
   std::string name;
   Fd next = open_elsewhere(next_place_, path_, name);
   if (!next.valid()) return false;

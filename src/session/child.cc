@@ -1,6 +1,8 @@
 #include "session/child.h"
 
+#include "base/privilege.h"
 #include "base/text.h"
+#include "policy/enforce.h"
 
 #include <cerrno>
 #include <csignal>
@@ -46,7 +48,7 @@ base::Result<std::vector<std::string>> split_command(std::string_view command) {
 base::Result<std::string> find_executable(const std::string& name, std::string_view option) {
   auto runs = [](const std::string& path) {
     struct stat about = {};
-    return ::access(path.c_str(), X_OK) == 0 && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
+    return base::is_accessible(path.c_str(), X_OK) && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
   };
   if (name.find('/') != name.npos) {
     if (runs(name)) return name;
@@ -86,8 +88,13 @@ static constexpr int is_traced = -1;
   ssize_t n;
   while ((n = ::read(go, &word, 1)) < 0 && errno == EINTR) {
   }
-  if (n != 1) ::_exit(0);
+  if (n < 0) tell(errno);
+  if (n != 1) ::_exit(0); // acu has ended, or changed its mind
   if (word == stops && ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) tell(is_traced);
+  if (const int error = policy::become_caller()) {
+    tell(error);
+    ::_exit(127);
+  }
   ::execv(path, argv);
   tell(errno);
   ::_exit(127);

@@ -4,11 +4,13 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "bpf/features.h"
 #include "dlang/consumer.h"
 #include "dlang/lower.h"
 #include "host/environment.h"
+#include "policy/enforce.h"
 #include "probe/stopped_program.h"
 #include "report/names.h"
 #include "report/target_names.h"
@@ -140,6 +142,7 @@ base::Status Session::read() {
   ACU_CHECK(check_words());
   ACU_TRY(base::Source text, read_script(options));
   source.emplace(std::move(text));
+  if (options.tool.name.empty() && base::writes_escapes(source->text())) base::let_escapes_through();
   return {};
 }
 
@@ -175,6 +178,8 @@ base::Status Session::parse_and_check() {
   compiling.stopped = options.stopped;
   bool ok = timed(parse_ns, [&] { return parse(compiled, *source, compiling, diagnostics); }) &&
             timed(check_ns, [&] { return check(compiled, compiling, diagnostics); });
+  if (compiled.d_plan && compiled.d_plan->destructive && !policy::permits_unsafe())
+    return base::Error{base::Failure::permission, "the policy of this host does not permit the option `destructive`, which needs `may unsafe`"};
   if (ok) return options.help || options.list ? base::Status() : check_parameters();
   report_mistakes();
   if (!compiled.environment_mistake.empty())

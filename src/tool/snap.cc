@@ -16,6 +16,7 @@
 #include "snapshot/tasks.h"
 #include "symbol/containers.h"
 #include "target/live_target.h"
+#include "tool/file_note.h"
 #include "tool/tool.h"
 
 #include <algorithm>
@@ -200,10 +201,10 @@ private:
 
 int snap(Words words) { return snap(words, {}); }
 
-int snap(Words words, const session::ReadyTool& tool) {
+static int run_snap(Words words, const session::ReadyTool& tool) {
   const spec::Subcommand& self = *spec::find_subcommand("snap");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto request = read_request(*arguments);
   if (!request.ok()) return fail(request.error());
@@ -222,6 +223,12 @@ int snap(Words words, const session::ReadyTool& tool) {
   options->engine = session::EngineKind::eval;
   options->json |= request->json;
   return Snap(*request, **target, &*options).run();
+}
+
+int snap(Words words, const session::ReadyTool& tool) {
+  const int status = run_snap(words, tool);
+  note_unopened_files();
+  return status;
 }
 
 } // namespace tool
