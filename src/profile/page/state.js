@@ -41,8 +41,9 @@ function writeAddress(isStep) {
   if (address === writtenAddress) return;
   writtenAddress = address;
   const url = "#" + address;
+  if (isEmbedded) sendAddress(address, isStep);
   try {
-    history[isStep ? "pushState" : "replaceState"](null, "", url);
+    history[isStep && !isEmbedded ? "pushState" : "replaceState"](null, "", url);
   } catch { // a browser that refuses this for files, or for so many steps a second
     location.hash = url;
   }

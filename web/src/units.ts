@@ -1,0 +1,30 @@
+// Numbers with their units, as the flame graph page prints them (src/profile/page/units.js).
+// @ts-expect-error: a script without types, made a module by vite.config.ts
+import { timeText as time, bytesText as bytes, countText as count, percent as share } from "@page/units.js";
+
+export const timeText: (ns: number) => string = time;
+export const bytesText: (bytes: number) => string = bytes;
+export const countText: (n: number, noun: string) => string = count;
+export const percent: (part: number, whole: number) => string = share;
+
+// A number and its unit: "ns", "s", "bytes", "percent", "CPUs", or a noun. Units may be rates: "bytes/s".
+export function amountText(n: number | null | undefined, unit = ""): string {
+  if (n === null || n === undefined || Number.isNaN(n)) return "–";
+  const [base, ...rate] = unit.split("/"), suffix = rate.length ? "/" + rate.join("/") : "";
+  switch (base) {
+    case "ns": return timeText(n) + suffix;
+    case "s": return timeText(n * 1e9) + suffix;
+    case "bytes": return bytesText(n) + suffix;
+    case "percent": case "%": return (Math.abs(n) < 10 ? n.toFixed(2) : n.toFixed(1)) + "%";
+    default: return plainText(n) + (unit ? " " + (n === 1 ? unit.replace(/s$/, "") : unit) : "");
+  }
+}
+export const plainText = (n: number): string => (Number.isInteger(n) ? n.toLocaleString("en") : Math.abs(n) >= 100 ? Math.round(n).toLocaleString("en") : Number(n.toPrecision(3)).toString());
+
+// A time of day; the date is added where it is not today's.
+export function clockText(seconds: number, withSeconds = true): string {
+  const at = new Date(seconds * 1000), two = (n: number) => String(n).padStart(2, "0");
+  const clock = `${two(at.getHours())}:${two(at.getMinutes())}` + (withSeconds ? ":" + two(at.getSeconds()) : "");
+  return at.toDateString() === new Date().toDateString() ? clock : `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock}`;
+}
+export const rangeText = (from: number, to: number): string => `${clockText(from)} – ${clockText(to)} (${timeText((to - from) * 1e9)})`;
