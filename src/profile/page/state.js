@@ -40,7 +40,7 @@ function writeAddress(isStep) {
   const address = addressOf();
   if (address === writtenAddress) return;
   writtenAddress = address;
-  const url = "#" + address;
+  const url = fragmentUrl(address);
   if (isEmbedded) sendAddress(address, isStep);
   try {
     history[isStep && !isEmbedded ? "pushState" : "replaceState"](null, "", url);

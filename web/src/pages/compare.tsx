@@ -8,7 +8,7 @@ import { Show } from "../parts/notice";
 import { Picture } from "../parts/picture";
 import { Series } from "../parts/series";
 import { Table, type Column } from "../parts/table";
-import { amountText, percent, rangeText } from "../units";
+import { amountText, percent, rangeText, signed } from "../units";
 
 interface Side { from: number; to: number; service: string }
 
@@ -49,7 +49,7 @@ function RangeChart({ name, label, side, from, to }: { name: "a" | "b"; label: s
   const found = useAsk((signal) => api.series({ service: side.service, names: side.service ? "cpu" : "busy", from, to }, signal), [side.service, from, to]);
   const data = useMemo(() => found.value && { times: found.value.times, lines: found.value.series.map((s) => ({ name: "CPU", unit: s.unit === "cores" ? "CPUs" : s.unit, values: s.values })) }, [found.value]);
   return (
-    <Show of={found} what="series">{() => data && <Series name={"compare-" + name} title={`${label}: drag to choose the range`} data={data} from={from} to={to} height={130}
+    <Show of={found} what="series">{() => data && <Series name={"compare-" + name} title={`${label}: drag to choose the range`} data={data} from={from} to={to} marked={[side.from, side.to]} height={130}
       pick={(a, b) => change({ [name + "_from"]: Math.round(a), [name + "_to"]: Math.round(b), picture: undefined })} />}</Show>
   );
 }
@@ -59,7 +59,7 @@ function ChangeTable({ functions, unit, total }: { functions: FunctionChange[]; 
   const figure = (name: keyof FunctionChange & string, label: string): Column<FunctionChange> => ({ name, label, unit, value: (f) => f[name] });
   const columns: Column<FunctionChange>[] = [
     { name: "name", label: "Function", value: (f) => f.name },
-    { ...figure("change", "Change"), share: (f) => Math.abs(f.change) / most, show: (f) => <span class={f.change > 0 ? "more" : "less"}>{f.change > 0 ? "+" : "−"}{amountText(Math.abs(f.change), unit)} ({f.change > 0 ? "+" : "−"}{percent(Math.abs(f.change), total)})</span> },
+    { ...figure("change", "Change"), share: (f) => Math.abs(f.change) / most, show: (f) => <span class={f.change > 0 ? "more" : f.change < 0 ? "less" : ""}>{signed(f.change, (n) => amountText(n, unit))} ({signed(f.change, (n) => percent(n, total))})</span> },
     figure("self_a", "Self in A"), figure("self_b", "Self in B"), figure("total_a", "Total in A"), figure("total_b", "Total in B"),
     { name: "module", label: "File", value: (f) => f.module },
   ];

@@ -10,7 +10,7 @@ import { csv, save } from "../save";
 import { countText } from "../units";
 
 export function Findings({ me }: { me: Me }) {
-  const { words } = useAddress(), range = useRange(me.now), service = words.get("service") ?? "", search = words.get("search") ?? "", chosen = Number(words.get("finding"));
+  const { words } = useAddress(), range = useRange(me.now, true), service = words.get("service") ?? "", search = words.get("search") ?? "", chosen = Number(words.get("finding"));
   const found = useAsk((signal) => api.findings({ from: range.from, to: range.to, service }, signal), [range.from, range.to, service], 10_000);
   useEffect(() => { if (chosen && found.value) document.getElementById("finding-" + chosen)?.scrollIntoView({ block: "nearest" }); }, [chosen, !!found.value]);
   const wanted = search.toLowerCase();

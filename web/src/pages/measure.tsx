@@ -12,10 +12,12 @@ import { clockText, timeText } from "../units";
 
 const elsewhere = ["check_script", "run_script", "sql", "tool"]; // verbs with pages of their own
 const hidden = ["top", "min_percent", "max_output"];             // limits of text that this page does not need
+const DURATION = 10; // seconds, where the form has none
 
 function fieldsOf(verb: Verb, me: Me): Record<string, Schema> {
   const properties = Object.fromEntries(Object.entries(verb.inputSchema.properties ?? {}).filter(([name]) => !hidden.includes(name)));
   if (verb.name === "flame" && properties.kind && me.kinds.length) properties.kind = { ...properties.kind, enum: me.kinds.map((kind) => kind.name) };
+  if (properties.duration) properties.duration = { ...properties.duration, default: DURATION };
   return properties;
 }
 
@@ -25,7 +27,7 @@ function VerbForm({ verb, me }: { verb: Verb; me: Me }) {
     event.preventDefault();
     setError(null);
     try {
-      const { id } = await api.start(verb.name, argumentsOf(words, fields), verb.name === "flame");
+      const { id } = await api.start(verb.name, { ...(fields.duration ? { duration: DURATION } : {}), ...argumentsOf(words, fields) }, verb.name === "flame");
       change({ job: id });
     } catch (failure) {
       setError(ApiError.of(failure));

@@ -38,7 +38,7 @@ function Cards({ data }: { data: Data }) {
 }
 
 export function Overview({ me }: { me: Me }) {
-  const range = useRange(me.now), { from, to } = range;
+  const range = useRange(me.now, true), { from, to } = range;
   const now = useAsk(api.overview, ["overview"], 5000);
   const series = useAsk((signal) => api.series({ names: "busy,pressure_cpu,pressure_memory,pressure_io,own_cpu", from, to }, signal), [from, to]);
   return (
@@ -51,7 +51,7 @@ export function Overview({ me }: { me: Me }) {
           <Show of={series} what="series">{(columns) => <Series name="host" title="CPUs and pressure" from={from} to={to} pick={fix}
             data={{ times: columns.times, lines: columns.series.map((s) => ({ name: s.name.replace("_", " "), unit: "percent", values: s.values.map((n) => (n === null ? null : 100 * n)) })) }} />}</Show>
           <div class="columns">
-            <section aria-labelledby="busiest"><h2 id="busiest">Busiest services</h2><ServiceTable services={data.services} name="services" /></section>
+            <section aria-labelledby="busiest"><h2 id="busiest">Busiest services</h2><ServiceTable services={data.services} name="services" isShort /></section>
             <section aria-labelledby="newest"><h2 id="newest">Newest findings</h2>
               {data.findings.length ? data.findings.slice(0, 5).map((f) => <FindingCard key={f.id} finding={f} isShort />) : <p class="dim">No findings yet.</p>}
               <p><a href={addressText("findings", {})}>All findings</a></p>

@@ -3,7 +3,7 @@ import { change, useAddress } from "../address";
 import type { Schema } from "../api";
 
 const PREFIX = "arg.";
-const labelOf = (name: string) => { const text = name.replace(/_/g, " "); return text[0].toUpperCase() + text.slice(1); };
+const labelOf = (name: string) => { const text = name.replace(/^--/, "").replace(/[_-]/g, " "); return text === "pid" ? "PID" : text[0].toUpperCase() + text.slice(1); };
 
 // What the form sends: fields that are empty are left out.
 export function argumentsOf(words: URLSearchParams, properties: Record<string, Schema>): Record<string, unknown> {

@@ -53,6 +53,7 @@ export function Layout({ links, host, isReadOnly, children }: { links: PageLink[
           <tr><td><kbd>[</kbd> <kbd>]</kbd></td><td>earlier, later</td></tr>
           <tr><td><kbd>-</kbd> <kbd>+</kbd></td><td>longer, shorter range</td></tr>
           <tr><td><kbd>Ctrl</kbd>+<kbd>Enter</kbd></td><td>run the script or the query that is being edited</td></tr>
+          <tr><td><kbd>r</kbd></td><td>refresh a live range</td></tr>
           <tr><td><kbd>p</kbd></td><td>pause or resume live figures</td></tr>
           <tr><td><kbd>d</kbd></td><td>dark or light</td></tr>
           <tr><td><kbd>Esc</kbd></td><td>leave a field</td></tr>

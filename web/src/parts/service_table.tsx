@@ -8,7 +8,7 @@ export function serviceAddress(service: string): string {
   return addressText("services", { service, last: keep("last"), from: keep("from"), to: keep("to") });
 }
 
-export function ServiceTable({ services, name, hasSearch = false }: { services: Service[]; name: string; hasSearch?: boolean }) {
+export function ServiceTable({ services, name, hasSearch = false, isShort = false }: { services: Service[]; name: string; hasSearch?: boolean; isShort?: boolean }) {
   const most = Math.max(1e-9, ...services.map((s) => s.cpu));
   const columns: Column<Service>[] = [
     { name: "service", label: "Service", value: (s) => s.service, show: (s) => <a href={serviceAddress(s.service)}>{s.service}</a> },
@@ -22,5 +22,5 @@ export function ServiceTable({ services, name, hasSearch = false }: { services: 
     { name: "faults", label: "Faults", unit: "/s", value: (s) => s.faults },
     { name: "processes", label: "Processes", isNumber: true, value: (s) => s.processes },
   ];
-  return <Table name={name} caption="Services" noun="services" columns={columns} rows={services} keyOf={(s) => s.type + "\0" + s.service} sort="-cpu" hasSearch={hasSearch} />;
+  return <Table name={name} caption="Services" noun="services" columns={isShort ? columns.filter((c) => ["service", "type", "cpu", "offcpu", "memory"].includes(c.name)) : columns} rows={services} keyOf={(s) => s.type + "\0" + s.service} sort="-cpu" hasSearch={hasSearch} />;
 }
