@@ -33,7 +33,7 @@ WHY = {"cause": "run-queue-delay", "subject": "process 4711", "verdict": "confir
        "advice": "give it more CPUs", "check": "its waits are below 5%", "refutation": "other processes are idle",
        "evidence": [{"supports": True, "decisive": True, "measurement": "run-queues", "text": "waits for a CPU take 5.3 ms on average", "command": "acu why --measure run-queues -p 4711"}], "effects": []}
 SCRIPT_ROWS = [{"type": "attached_probes", "data": {"probes": 1}}, {"type": "printf", "data": "hello " + EVIL + "\n"}, {"type": "map", "data": {"@calls": {"nginx": 7, EVIL: 3, "shop": 42}}},
-               {"type": "map", "data": {"@calls": {"nginx": 9, EVIL: 4, "shop": 77}}},
+               {"type": "map", "data": {"@calls": {"nginx": 8, EVIL: 3, "shop": 60}}}, {"type": "map", "data": {"@calls": {"nginx": 9, EVIL: 4, "shop": 77}}},
                {"type": "hist", "data": {"@us": [{"min": 4, "max": 7, "count": 10}, {"min": 8, "max": 15, "count": 40}, {"min": 16, "max": 31, "count": 5}]}},
                {"type": "stats", "data": {"@size": {"shop": {"count": 3, "average": 4, "total": 12}}}}]
 OPTIONS = [{"name": "seconds", "type": "int", "default": 10, "help": "For how long."}, {"name": "verbose", "type": "bool", "help": "More lines."}]
@@ -67,7 +67,8 @@ class Mock:
     # ---- what is asked for: words -> an object, or (status, object)
     def me(self, _):
         return {"now": time.time(), "host": "web1", "version": "0.1.0", "kernel": "6.12.0", "read_only": self.is_read_only, "cpus": 2, "slot_seconds": 10,
-                "kinds": [{"name": n, "title": t, "unit": u, "stored": s} for n, t, u, s in KINDS], "formats": ["json", "html", "svg", "folded", "pprof"]}
+                "kinds": [{"name": n, "title": t, "unit": u, "stored": s} for n, t, u, s in KINDS], "store": {"path": "/var/lib/acu/store.db", "bytes": 12 << 20, "from": BEGIN - 7200, "to": time.time(), "keep_seconds": 604800, "max_bytes": 1 << 30},
+                "formats": ["json", "html", "svg", "folded", "pprof"]}
 
     def service(self, name, kind, cpu):
         return {"service": name, "type": kind, "cpu": cpu, "offcpu": 3.2, "run_queue": 0.05, "memory": 123456789, "read": 0, "written": 4096, "faults": 12.5, "processes": 4}
@@ -118,6 +119,9 @@ class Mock:
             if n == name:
                 return {"name": n, "group": group, "title": title, "help": f"{n}: {title}", "options": OPTIONS if n == "biolatency" else []}
         return 404, {"error": f"there is no tool {name}"}
+
+    def audit(self, _):
+        return {"lines": [{"time": job["started"], "client": "session 1", "action": "POST /api/jobs", "arguments": json.dumps(job["arguments"]), "outcome": "202"} for job in self.jobs]}
 
     def complete(self, words):
         every = ["kprobe:vfs_read", "kprobe:vfs_readv", "kprobe:vfs_write", "tracepoint:raw_syscalls:sys_enter", "count", "comm"]
@@ -175,7 +179,7 @@ class Mock:
             return self.jobs[number - 1] if 0 < number <= len(self.jobs) else None
 
 
-GETS = {"me", "overview", "services", "series", "compare", "top", "findings", "verbs", "tools", "complete"}
+GETS = {"me", "overview", "services", "series", "compare", "top", "findings", "verbs", "tools", "complete", "audit"}
 POSTS = {"check", "sql"}
 
 

@@ -23,6 +23,7 @@ export interface Tool { name: string; group: string; title: string }
 export interface ToolOption { name: string; type?: string; default?: unknown; help?: string }
 export interface JobResult { command?: string; outcome?: string; exit_status?: number; data?: unknown; rows?: Record<string, unknown>[]; text?: string; truncated?: boolean; notes?: string[]; lost?: number; cost?: unknown; units?: unknown }
 export interface Job { id: number; verb: string; command: string; state: "running" | "done" | "failed" | "cancelled"; started: number; seconds: number; expected_seconds?: number; result?: JobResult | null; error?: string | null; page?: boolean }
+export interface AuditLine { time: number; client: string; action: string; arguments: unknown; outcome: unknown }
 export interface Checked { valid: boolean; messages: string[]; marks: { line: number; column: number; message: string }[] }
 export interface SqlResult { columns: string[]; rows: unknown[][]; truncated: boolean; seconds: number; notes?: string[] }
 
@@ -47,6 +48,7 @@ export const api = {
   stop: (id: number) => send<unknown>("DELETE", "/api/jobs/" + id),
   jobPageUrl: (id: number) => `/api/jobs/${id}/page`,
   jobFileUrl: (id: number, format: string) => url(`/api/jobs/${id}/file`, { format }),
+  audit: (signal: AbortSignal) => get<{ lines: AuditLine[] }>("/api/audit", {}, signal),
   check: (script: string, signal: AbortSignal) => send<Checked>("POST", "/api/check", { script }, signal),
   complete: (text: string, signal: AbortSignal) => get<{ words: string[] }>("/api/complete", { text, limit: 50 }, signal),
   sql: (query: string, of: string, signal?: AbortSignal) => send<SqlResult>("POST", "/api/sql", { query, limit: 1000, seconds: 10, of }, signal),

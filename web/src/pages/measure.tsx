@@ -1,7 +1,7 @@
 // Measurements of now: a verb of the server with a form for its arguments, and the jobs that run or ran.
 import { useState } from "preact/hooks";
 import { addressText, change, go, useAddress } from "../address";
-import { api, type Job, type Me, type Schema, type Verb } from "../api";
+import { api, type AuditLine, type Job, type Me, type Schema, type Verb } from "../api";
 import { useAsk } from "../ask";
 import { ApiError } from "../http";
 import { Fields, argumentsOf } from "../parts/form";
@@ -44,6 +44,24 @@ function VerbForm({ verb, me }: { verb: Verb; me: Me }) {
   );
 }
 
+// Who asked for what: read when it is opened.
+function Audit() {
+  const [isOpen, setOpen] = useState(false), found = useAsk(isOpen ? api.audit : null, ["audit", isOpen]);
+  const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value ?? ""));
+  const columns: Column<AuditLine>[] = [
+    { name: "time", label: "Time", value: (l) => l.time, show: (l) => clockText(l.time) },
+    { name: "client", label: "Client", value: (l) => l.client },
+    { name: "action", label: "Action", value: (l) => l.action },
+    { name: "arguments", label: "Arguments", value: (l) => text(l.arguments) },
+    { name: "outcome", label: "Outcome", value: (l) => text(l.outcome) },
+  ];
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}><summary>Audit: who asked for what</summary>
+      {isOpen && <Show of={found} what="the audit">{(value) => <Table name="audit" caption="Audit" noun="requests" columns={columns} rows={value.lines} sort="-time" hasSearch />}</Show>}
+    </details>
+  );
+}
+
 function Jobs() {
   const jobs = useAsk(api.jobs, ["jobs"], 5000);
   const columns: Column<Job>[] = [
@@ -73,6 +91,7 @@ export function Measure({ me }: { me: Me }) {
       }}</Show>
       <h2>Jobs</h2>
       <Jobs />
+      <Audit />
     </>
   );
 }

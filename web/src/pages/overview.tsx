@@ -7,7 +7,7 @@ import { RangePicker, fix, useRange } from "../parts/range";
 import { Series } from "../parts/series";
 import { ServiceTable } from "../parts/service_table";
 import { FindingCard } from "../parts/finding_card";
-import { amountText, bytesText, clockText, plainText } from "../units";
+import { amountText, bytesText, clockText, plainText, spanText } from "../units";
 
 const share = (n: number) => amountText(n * 100, "percent");
 
@@ -20,7 +20,7 @@ function Card({ label, value, note, part }: { label: string; value: string; note
   );
 }
 
-function Cards({ data }: { data: Data }) {
+function Cards({ data, me }: { data: Data; me: Me }) {
   const used = data.memory.total - data.memory.available;
   const pressure = (name: string, label: string) => {
     const value = data.pressure[name];
@@ -33,6 +33,7 @@ function Cards({ data }: { data: Data }) {
       <Card label="Memory used" value={bytesText(used)} part={used / data.memory.total} note={`of ${bytesText(data.memory.total)}`} />
       {pressure("cpu", "CPU pressure")}{pressure("memory", "Memory pressure")}{pressure("io", "I/O pressure")}
       <Card label="acu itself" value={amountText(data.own.cpu * 100, "percent") + " of a CPU"} note={`${bytesText(data.own.memory)}, ${data.own.samples.toLocaleString("en")} samples, ${data.own.lost.toLocaleString("en")} lost, stored ${clockText(data.own.flushed)}`} />
+      {me.store && <Card label="Store" value={bytesText(me.store.bytes)} part={me.store.max_bytes ? me.store.bytes / me.store.max_bytes : undefined} note={`of ${bytesText(me.store.max_bytes)}; holds ${spanText(me.store.to - me.store.from)} of at most ${spanText(me.store.keep_seconds)}`} />}
     </div>
   );
 }
@@ -46,7 +47,7 @@ export function Overview({ me }: { me: Me }) {
       <h1>Overview of {me.host}</h1>
       <Show of={now} what="the overview">{(data) => (
         <>
-          <Cards data={data} />
+          <Cards data={data} me={me} />
           <RangePicker range={range} />
           <Show of={series} what="series">{(columns) => <Series name="host" title="CPUs and pressure" from={from} to={to} pick={fix}
             data={{ times: columns.times, lines: columns.series.map((s) => ({ name: s.name.replace("_", " "), unit: "percent", values: s.values.map((n) => (n === null ? null : 100 * n)) })) }} />}</Show>

@@ -1,9 +1,10 @@
 // The result of a job: what a script printed as tables, histograms and text; findings of `acu why`; text and JSON as they are.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { JobResult, WhyFinding } from "../api";
 import { csv, save } from "../save";
 import { amountText, countText } from "../units";
 import { WhyDetail } from "./finding_card";
+import { Series, type SeriesData } from "./series";
 import { Table } from "./table";
 
 interface Row { type: string; data: unknown }
@@ -48,9 +49,22 @@ function MapView({ map }: { map: Printed }) {
     <section aria-label={map.name}>
       <h3>{map.name}</h3>
       {map.values.length > 1 && <label class="bar">Print {at + 1} of {map.values.length} <input type="range" min={1} max={map.values.length} value={at + 1} onInput={(event) => setChosen(Number(event.currentTarget.value) - 1)} /></label>}
+      {map.values.length > 2 && <Prints map={map} />}
       <ValueView name={map.name} value={value} />
     </section>
   );
+}
+// A number, or the entries that have most at the end, over all prints.
+const MOST_LINES = 8;
+function Prints({ map }: { map: Printed }) {
+  const data = useMemo<SeriesData>(() => {
+    const last = map.values.at(-1), number = (v: unknown) => (typeof v === "number" ? v : null), times = map.values.map((_, i) => i + 1);
+    if (typeof last === "number") return { times, lines: [{ name: map.name, unit: "", values: map.values.map(number) }] };
+    if (!last || typeof last !== "object" || Array.isArray(last)) return { times, lines: [] };
+    const keys = Object.entries(last).filter(([, v]) => typeof v === "number").sort((a, b) => (b[1] as number) - (a[1] as number)).slice(0, MOST_LINES).map(([key]) => key);
+    return { times, lines: keys.map((key) => ({ name: key.trim().replace(/\s+/g, " ").slice(0, 60), unit: "", values: map.values.map((v) => number((v as Record<string, unknown> | null)?.[key])) })) };
+  }, [map]);
+  return data.lines.length ? <Series name={map.name.replace(/^@/, "map-")} title={`${map.name}, each print`} data={data} isTime={false} height={140} /> : null;
 }
 function ValueView({ name, value }: { name: string; value: unknown }) {
   if (isHistogram(value)) return <Histogram name={name} buckets={value} />;
@@ -85,7 +99,7 @@ function Why({ data }: { data: { result?: string; findings?: WhyFinding[]; notes
 }
 
 export function Result({ result, name }: { result: JobResult; name: string }) {
-  const [isRaw, setRaw] = useState(false), rows = (result.rows ?? []) as unknown as Row[], maps = printedMaps(rows), text = result.text ?? textOf(rows);
+  const [isRaw, setRaw] = useState(false), rows = (result.rows ?? []) as unknown as Row[], maps = useMemo(() => printedMaps(rows), [result]), text = result.text ?? textOf(rows);
   const isWhy = !!result.data && typeof result.data === "object" && "findings" in result.data, isShown = maps.length || text || isWhy;
   const errors = rows.filter((row) => row.type === "error" || row.type === "warning");
   const raw = JSON.stringify(result.data ?? result.rows ?? result.text ?? result, null, 2);

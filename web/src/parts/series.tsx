@@ -1,4 +1,4 @@
-// Values over time, by uPlot. Dragging selects a range; so do the keys of range.tsx. Saved as PNG and CSV.
+// Values over time, or over the prints of a script, by uPlot. Dragging selects a range; so do the keys of range.tsx. Saved as PNG and CSV.
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -17,7 +17,7 @@ const tickText = (seconds: number, step: number): string => {
   return `${two(at.getHours())}:${two(at.getMinutes())}` + (step < 60 ? ":" + two(at.getSeconds()) : "");
 };
 
-export function Series({ name, title, data, pick, from, to, marked, height = 180 }: { name: string; title: string; data: SeriesData; pick?: (from: number, to: number) => void; from?: number; to?: number; marked?: [number, number]; height?: number }) {
+export function Series({ name, title, data, pick, from, to, marked, isTime = true, height = 180 }: { name: string; title: string; data: SeriesData; pick?: (from: number, to: number) => void; from?: number; to?: number; marked?: [number, number]; isTime?: boolean; height?: number }) {
   const place = useRef<HTMLDivElement>(null), plot = useRef<uPlot | null>(null), picked = useRef(pick), now = useTheme();
   picked.current = pick;
   const unit = data.lines[0]?.unit ?? "";
@@ -29,9 +29,9 @@ export function Series({ name, title, data, pick, from, to, marked, height = 180
       width: Math.max(200, element.clientWidth), height,
       cursor: { drag: { x: !!picked.current, y: false, setScale: false }, points: { size: 6 } },
       legend: { live: true },
-      scales: { x: { time: true, range: from && to ? [from, to] : undefined }, y: { range: (_, min, max) => [Math.min(0, min ?? 0), (max || 1) * 1.05] } },
-      axes: [{ ...axis, values: (_, ticks, __, ___, step) => ticks.map((t) => tickText(t, step)) }, { ...axis, size: 84, values: (_, ticks) => ticks.map((n) => amountText(n, unit)) }],
-      series: [{ value: (_, at) => (at ? clockText(at) : "–") }, ...data.lines.map((line, i) => ({ label: line.name, stroke: inks[now][i % 8], width: 1.5, points: { show: data.times.length < 3 }, value: (_: uPlot, n: number | null) => amountText(n, line.unit) }))],
+      scales: { x: { time: isTime, range: from && to ? [from, to] : undefined }, y: { range: (_, min, max) => [Math.min(0, min ?? 0), (max || 1) * 1.05] } },
+      axes: [!isTime ? axis : { ...axis, values: (_, ticks, __, ___, step) => ticks.map((t) => tickText(t, step)) }, { ...axis, size: 84, values: (_, ticks) => ticks.map((n) => amountText(n, unit)) }],
+      series: [{ label: isTime ? "Time" : "Print", value: (_, at) => (at === null ? "–" : isTime ? clockText(at) : String(at)) }, ...data.lines.map((line, i) => ({ label: line.name, stroke: inks[now][i % 8], width: 1.5, points: { show: data.times.length < 3 }, value: (_: uPlot, n: number | null) => amountText(n, line.unit) }))],
       hooks: {
         // The range that is marked, behind the lines.
         drawClear: [(u) => {
@@ -60,7 +60,7 @@ export function Series({ name, title, data, pick, from, to, marked, height = 180
       <figcaption><b>{title}</b>
         <span class="end">
           <button type="button" aria-label={`Save ${title} as PNG`} onClick={() => plot.current?.ctx.canvas.toBlob((blob) => { if (blob) save(`acu-${name}.png`, blob); })}>PNG</button>
-          <button type="button" aria-label={`Save ${title} as CSV`} onClick={() => save(`acu-${name}.csv`, csv(["time", ...data.lines.map((l) => `${l.name} (${l.unit})`)], data.times.map((t, i) => [new Date(t * 1000).toISOString(), ...data.lines.map((l) => l.values[i])])), "text/csv")}>CSV</button>
+          <button type="button" aria-label={`Save ${title} as CSV`} onClick={() => save(`acu-${name}.csv`, csv([isTime ? "time" : "print", ...data.lines.map((l) => `${l.name} (${l.unit})`)], data.times.map((t, i) => [isTime ? new Date(t * 1000).toISOString() : t, ...data.lines.map((l) => l.values[i])])), "text/csv")}>CSV</button>
         </span>
       </figcaption>
       <div class="plot" ref={place} role="img" aria-label={spoken} />
