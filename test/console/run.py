@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The console of `acu serve` in a browser without a screen: test/console/run.py ACU [--filter PART] [--keep] [--url URL]
+"""The console of `acu serve` in a browser without a screen: test/console/run.py ACU [--filter PART] [--keep] [--url URL [--page FILE]]
 
 Each story of stories.mjs is a test. It runs against the mock server (mock.py), which plants what a real host has by chance only. With --url, the
-stories that need nothing planted run against that server: the URL that `acu serve` printed, with its token. Playwright and axe-core come from npm, as
+stories that need nothing planted run against that server: the URL that `acu serve` printed, with its token; --page has them use another page than the server's. Playwright and axe-core come from npm, as
 web/package-lock.json pins them; without Chromium, node or npm's packages the tests are skipped.
 """
 import http.cookies
@@ -32,15 +32,15 @@ STORIES = re.findall(r'^(?:story|checkAccess)\("(\w+)"', open(os.path.join(HERE,
 class Suite:
     """What all stories share, made before the first: servers, npm's packages. Stories that need nothing of each other run together, once."""
 
-    def __init__(self, acu, url):
-        self.acu, self.url, self.results, self.settings, self.missing, self.has_run, self.left_out = acu, url, {}, None, "", False, set()
+    def __init__(self, acu, url, page):
+        self.acu, self.url, self.page, self.results, self.settings, self.missing, self.has_run, self.left_out = acu, url, page, {}, None, "", False, set()
         self.build = os.path.dirname(acu)
         self.folder = os.path.join(self.build, "console_test")
 
     def prepare(self):
         browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
         page = os.path.join(self.build, "console", "dist", "index.html")
-        self.settings = {"browser": browser, "isMock": not self.url, "limit": patient(STEP) * 1000}
+        self.settings = {"browser": browser, "page": os.path.abspath(self.page) if self.page else "", "isMock": not self.url, "limit": patient(STEP) * 1000}
         if not browser or not shutil.which("node") or not shutil.which("npm"):
             self.missing = "Chromium, node or npm is not installed"
         elif not self.url and not os.path.exists(page):
@@ -133,10 +133,10 @@ def lock_names_no_host():
 
 
 def main():
-    words = sys.argv[1:]
-    url = words[words.index("--url") + 1] if "--url" in words else ""
-    only = words[words.index("--filter") + 1] if "--filter" in words else ""
-    suite = Suite(os.path.abspath(words[0]), url)
+    def word(name):
+        return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else ""
+    only = word("--filter")
+    suite = Suite(os.path.abspath(sys.argv[1]), word("--url"), word("--page"))
     return run_suite([lock_names_no_host, suite.types(), *(suite.story(name, only) for name in STORIES)], FOLDER)
 
 

@@ -1,5 +1,5 @@
 // What a person does with the console, in a browser without a screen: node stories.mjs SETTINGS, a JSON object
-// {browser, url, readOnlyUrl, cookie, isMock, part, limit}. Prints a line of JSON for each story: {name, seconds, wrong}.
+// {browser, url, readOnlyUrl, cookie, isMock, page, part, limit}. Prints a line of JSON for each story: {name, seconds, wrong}.
 import { readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { createRequire } from "node:module";
@@ -470,6 +470,7 @@ async function runStory({ name, run, context }) {
   own.setDefaultTimeout(LIMIT);
   if (settings.cookie) await own.addCookies([settings.cookie]);
   const page = await own.newPage();
+  if (settings.page) await page.route(settings.url, (route) => route.fulfill({ contentType: "text/html", body: readFileSync(settings.page, "utf8") }));
   // A mistake in a script, or something that the page's policy forbids, is wrong in each story.
   page.on("pageerror", (error) => wrong.push("error in the page: " + error.message));
   page.on("console", (message) => { if (message.type() === "error" && /Content Security Policy|Refused to/.test(message.text())) wrong.push(message.text().slice(0, 400)); });
