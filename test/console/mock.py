@@ -35,6 +35,7 @@ WHY = {"cause": "run-queue-delay", "subject": "process 4711", "verdict": "confir
 SCRIPT_ROWS = [{"type": "attached_probes", "data": {"probes": 1}}, {"type": "printf", "data": "hello " + EVIL + "\n"}, {"type": "map", "data": {"@calls": {"nginx": 7, EVIL: 3, "shop": 42}}},
                {"type": "map", "data": {"@calls": {"nginx": 8, EVIL: 3, "shop": 60}}}, {"type": "map", "data": {"@calls": {"nginx": 9, EVIL: 4, "shop": 77}}},
                {"type": "hist", "data": {"@us": [{"min": 4, "max": 7, "count": 10}, {"min": 8, "max": 15, "count": 40}, {"min": 16, "max": 31, "count": 5}]}},
+               {"type": "map", "data": {"@stacks": {"\n        read+12\n        main+3\n": 5}}},
                {"type": "stats", "data": {"@size": {"shop": {"count": 3, "average": 4, "total": 12}}}}]
 OPTIONS = [{"name": "seconds", "type": "int", "default": 10, "help": "For how long."}, {"name": "verbose", "type": "bool", "help": "More lines."}]
 SHARED = {"pid": {"type": "integer", "description": "Only this process.", "minimum": 1, "maximum": 4194304}, "duration": {"type": "number", "description": "Measure for so many seconds.", "minimum": 0.1, "maximum": 300}}

@@ -270,6 +270,12 @@ story("prints_of_a_map_over_time", async (page) => {
   const csv = await saved(page, () => page.getByRole("button", { name: "Save @calls, each print as CSV" }).click());
   need(/^print,shop \(\),nginx \(\),.*\r\n1,42,7,3\r\n2,60,8,3\r\n3,77,9,4\r\n$/.test(csv.bytes.toString()), csv.bytes.toString());
 }, { planted: true });
+story("stacks_of_a_map_as_a_file", async (page) => {
+  await open(page, "script?script=" + encodeURIComponent("begin { }"));
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const folded = await saved(page, () => page.getByRole("button", { name: "Save as folded stacks" }).click());
+  need(folded.bytes.toString() === "main;read 5\n", folded.bytes.toString());
+}, { planted: true });
 story("audit_lists_what_was_asked", async (page) => {
   await open(page, "script");
   await page.getByLabel("Script, in the bpftrace language").fill("begin { exit(); }");

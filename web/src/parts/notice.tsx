@@ -16,7 +16,7 @@ export const Empty = ({ children }: { children: ComponentChildren }) => <p class
 
 export function Show<T>({ of, children, what }: { of: Answer<T>; children: (value: T) => ComponentChildren; what: string }) {
   return (
-    <div aria-busy={of.isLoading && !of.value}>
+    <div aria-busy={of.isLoading && of.isOld}>
       {of.error && <Failure error={of.error} again={of.again} />}
       {of.value ? children(of.value) : of.isLoading && !of.error && <p class="dim" role="status">Loading {what} …</p>}
     </div>

@@ -43,6 +43,10 @@ function Histogram({ name, buckets }: { name: string; buckets: Bucket[] }) {
   );
 }
 
+// Stacks in the keys of a map, innermost function first, as folded stacks, which `acu report` and other tools draw.
+const foldedOf = (stacks: [string, number][]): string =>
+  stacks.map(([key, value]) => key.split("\n").map((line) => line.trim().replace(/\+\d+$/, "").replace(/;/g, ":")).filter(Boolean).reverse().join(";") + " " + value).join("\n") + "\n";
+
 function MapView({ map }: { map: Printed }) {
   const [chosen, setChosen] = useState(-1), at = chosen < 0 || chosen >= map.values.length ? map.values.length - 1 : chosen, value = map.values[at];
   return (
@@ -72,14 +76,18 @@ function ValueView({ name, value }: { name: string; value: unknown }) {
   if (Array.isArray(value)) return <pre tabIndex={0}>{JSON.stringify(value)}</pre>;
   const entries = Object.entries(value);
   if (entries.length && entries.every(([, v]) => isHistogram(v))) return <>{entries.map(([key, v]) => <Histogram key={key} name={`${name}[${key}]`} buckets={v as Bucket[]} />)}</>;
+  const stacks = entries.filter(([key, v]) => key.includes("\n") && typeof v === "number") as [string, number][];
   // A map of records: a column for each field.
   const fields = [...new Set(entries.flatMap(([, v]) => (v && typeof v === "object" && !Array.isArray(v) ? Object.keys(v) : [])))];
   const most = Math.max(1e-9, ...entries.map(([, v]) => (typeof v === "number" ? v : 0)));
   const columns = fields.length
     ? fields.map((field) => ({ name: field, label: field, isNumber: true, value: ([, v]: [string, unknown]) => (v as Record<string, unknown>)?.[field] }))
     : [{ name: "value", label: "Value", isNumber: entries.every(([, v]) => typeof v === "number"), value: ([, v]: [string, unknown]) => v, share: ([, v]: [string, unknown]) => (typeof v === "number" ? v / most : 0) }];
-  return <Table name={name.replace(/^@/, "map-")} caption={name} noun="entries" rows={entries} keyOf={([key]) => key} sort={fields.length ? "" : "-value"} hasSearch={entries.length > 10}
-    columns={[{ name: "key", label: "Key", value: ([key]) => key.trim() }, ...columns]} />;
+  return <>
+    {stacks.length > 0 && <button type="button" onClick={() => save(`acu-${name}.folded`, foldedOf(stacks))}>Save as folded stacks</button>}
+    <Table name={name.replace(/^@/, "map-")} caption={name} noun="entries" rows={entries} keyOf={([key]) => key} sort={fields.length ? "" : "-value"} hasSearch={entries.length > 10}
+    columns={[{ name: "key", label: "Key", value: ([key]) => key.trim() }, ...columns]} />
+  </>;
 }
 
 function Why({ data }: { data: { result?: string; findings?: WhyFinding[]; notes?: string[] } }) {
