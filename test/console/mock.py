@@ -107,7 +107,7 @@ class Mock:
     def top(self, _):
         names = [("render", "user", 300, 300), ("parse_request", "user", 300 + int(time.time()) % 7, 320), (EVIL, "user", 50, 50), ("vfs_read", "kernel", 150, 150)]
         return {"from": time.time() - 60, "to": time.time(), "unit": "ns", "total": 1000e6, "functions": [{"name": n, "module": "/usr/bin/shop", "kind": k, "self": s * 1e6, "total": t * 1e6} for n, k, s, t in names],
-                "threads": [{"name": "worker", "pid": 4711, "tid": 4712, "value": 900e6}]}
+                "threads": [{"name": "worker", "process": "shop", "pid": 4711, "value": 900e6}]}
 
     def verbs(self, _):
         return {"verbs": [{"name": n, "title": t, "description": t + " of the host.", "inputSchema": {"type": "object", "properties": p, "required": r}} for n, t, p, r in VERBS]}
@@ -173,7 +173,7 @@ class Mock:
             result["text"] = "output of " + json.dumps(job["arguments"]) + "\n" + EVIL + "\n"
         failed = state == "done" and text
         return {"id": job["id"], "verb": job["verb"], "command": "acu " + job["verb"].replace("_", " "), "state": "failed" if failed else state, "started": job["started"], "seconds": min(seconds, takes), "expected_seconds": expected,
-                "page": job["page"], "result": result if with_result and state != "running" and not failed else None, "error": "the probe was refused" if failed else None}
+                "has_page": job["page"], "result": result if with_result and state != "running" and not failed else None, "error": "the probe was refused" if failed else None}
 
     def job_of(self, number):
         with self.lock:

@@ -16,15 +16,15 @@ export interface Columns { from: number; to: number; step: number; times: number
 export interface FunctionChange { name: string; module: string; self_a: number; self_b: number; total_a: number; total_b: number; change: number }
 export interface Comparison { kind: string; unit: string; a: { from: number; to: number; total: number }; b: { from: number; to: number; total: number }; scale: number; functions: FunctionChange[] }
 export interface TopFunction { name: string; module: string; kind: string; self: number; total: number }
-export interface Top { from: number; to: number; unit: string; total: number; functions: TopFunction[]; threads: { name: string; pid: number; tid: number; value: number }[] }
+export interface Top { from: number; to: number; unit: string; total: number; functions: TopFunction[]; threads: { name: string; process?: string; pid: number; value: number }[] }
 export interface Schema { type?: string; description?: string; enum?: string[]; minimum?: number; maximum?: number; default?: unknown; items?: Schema; properties?: Record<string, Schema>; required?: string[] }
 export interface Verb { name: string; title: string; description: string; inputSchema: Schema }
 export interface Tool { name: string; group: string; title: string }
 export interface ToolOption { name: string; type?: string; default?: unknown; help?: string }
 export interface JobResult { command?: string; outcome?: string; exit_status?: number; data?: unknown; rows?: Record<string, unknown>[]; text?: string; truncated?: boolean; notes?: string[]; lost?: number; cost?: unknown; units?: unknown }
-export interface Job { id: number; verb: string; command: string; state: "running" | "done" | "failed" | "cancelled"; started: number; seconds: number; expected_seconds?: number; result?: JobResult | null; error?: string | null; page?: boolean }
+export interface Job { id: number; verb: string; command: string; state: "running" | "done" | "failed" | "cancelled"; started: number; seconds: number; expected_seconds?: number; result?: JobResult | null; error?: string | null; has_page?: boolean }
 export interface AuditLine { time: number; client: string; action: string; arguments: unknown; outcome: unknown }
-export interface Checked { valid: boolean; messages: string[]; marks: { line: number; column: number; message: string }[] }
+export interface Checked { valid: boolean; messages: string[]; marks: { line: number; column: number; kind?: string; message: string }[] }
 export interface SqlResult { columns: string[]; rows: unknown[][]; truncated: boolean; seconds: number; notes?: string[] }
 
 export interface Place extends Words { service?: string; pid?: string; process?: string; thread?: string; from: number; to: number }

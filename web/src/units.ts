@@ -16,6 +16,7 @@ export function amountText(n: number | null | undefined, unit = ""): string {
     case "ns": return timeText(n) + suffix;
     case "s": return timeText(n * 1e9) + suffix;
     case "bytes": return bytesText(n) + suffix;
+    case "share": return amountText(100 * n, "percent");
     case "percent": case "%": return (Math.abs(n) < 10 ? n.toFixed(2) : n.toFixed(1)) + "%";
     case "1": case "": return plainText(n) + suffix;
     default: return plainText(n) + (unit ? " " + (n === 1 ? unit.replace(/s$/, "") : unit) : "");

@@ -40,11 +40,11 @@ function Mistakes({ checked, id }: { checked: Checked; id: string }) {
   };
   // Messages that no mark repeats, such as hints.
   const rest = checked.messages.filter((text) => !checked.marks.some((mark) => text.includes(mark.message)));
-  if (checked.valid) return <p class="dim">The script is valid.</p>;
   return (
     <>
-      <ul class="mistakes">{checked.marks.map((mark, i) => <li key={i}><button type="button" class="link" onClick={() => jump(mark.line, mark.column)}>line {mark.line}, column {mark.column}</button>: {mark.message}</li>)}</ul>
-      {rest.length > 0 && <pre tabIndex={0} aria-label="Messages">{rest.join("\n")}</pre>}
+      {checked.valid && <p class="dim">The script is valid.</p>}
+      <ul class="mistakes">{checked.marks.map((mark, i) => <li key={i}><button type="button" class="link" onClick={() => jump(mark.line, mark.column)}>line {mark.line}, column {mark.column}</button>: {mark.kind === "warning" && "warning: "}{mark.message}</li>)}</ul>
+      {!checked.valid && rest.length > 0 && <pre tabIndex={0} aria-label="Messages">{rest.join("\n")}</pre>}
     </>
   );
 }

@@ -35,8 +35,8 @@ export function Top({ me }: { me: Me }) {
         const threads: Column<(typeof data.threads)[number]>[] = [
           { name: "value", label: "Value", unit: data.unit, value: (t) => t.value, share: (t) => t.value / (data.total || 1) },
           { name: "name", label: "Thread", value: (t) => t.name },
+          { name: "process", label: "Process", value: (t) => t.process },
           { name: "pid", label: "PID", isNumber: true, value: (t) => t.pid, show: (t) => String(t.pid) },
-          { name: "tid", label: "TID", isNumber: true, value: (t) => t.tid, show: (t) => String(t.tid) },
         ];
         return (
           <>
@@ -44,7 +44,7 @@ export function Top({ me }: { me: Me }) {
             <h2>Functions</h2>
             <Table name="functions" caption="Functions" noun="functions" columns={columns} rows={data.functions} keyOf={(f) => f.name + "\0" + f.module + "\0" + f.kind} sort="-self" hasSearch />
             <h2>Threads</h2>
-            <Table name="threads" caption="Threads" noun="threads" columns={threads} rows={data.threads} keyOf={(t) => String(t.tid)} sort="-value" />
+            <Table name="threads" caption="Threads" noun="threads" columns={threads} rows={data.threads} keyOf={(t) => t.pid + "\0" + t.name} sort="-value" />
           </>
         );
       }}</Show>

@@ -13,6 +13,8 @@ const detailsOf = (finding: Finding): WhyFinding[] => {
   if ("findings" in detail && Array.isArray(detail.findings)) return detail.findings.filter((f) => f.cause === finding.cause);
   return [detail as WhyFinding];
 };
+// What `acu why` names instead of a service.
+const isSubject = (text: string) => /^(host$|(process|pid|cgroup|device) )/.test(text);
 const levelOf = (verdict: string) => (verdict === "confirmed" ? "warning" : "");
 
 export function WhyDetail({ detail }: { detail: WhyFinding }) {
@@ -57,7 +59,7 @@ export function FindingCard({ finding, isShort = false, isReadOnly = false, isMa
   return (
     <article class={"finding " + levelOf(finding.verdict)} id={"finding-" + finding.id} aria-label={title} data-marked={isMarked || undefined}>
       <h3>{isShort ? <a href={addressText("findings", { finding: finding.id, from: Math.floor(finding.time - 1800), to: Math.ceil(finding.time + 60) })}>{title}</a> : title}</h3>
-      <p class="dim"><span class={"tag " + levelOf(finding.verdict)}>{finding.verdict}</span> {finding.cause} · {clockText(finding.time)}{finding.service && <> · <a href={serviceAddress(finding.service)}>{finding.service}</a></>}</p>
+      <p class="dim"><span class={"tag " + levelOf(finding.verdict)}>{finding.verdict}</span> {finding.cause} · {clockText(finding.time)}{finding.service && <> · {isSubject(finding.service) ? finding.service : <a href={serviceAddress(finding.service)}>{finding.service}</a>}</>}</p>
       {!isShort && details.map((detail, i) => <WhyDetail key={i} detail={detail} />)}
       {!isShort && !isReadOnly && <Offers finding={finding} subject={details[0]?.subject ?? ""} />}
     </article>

@@ -52,7 +52,7 @@ export function JobView({ id }: { id: number }) {
       {job.state === "running" && <div class="meter" role="progressbar" aria-label="Progress" aria-valuenow={Math.round(part * 100)} aria-valuemin={0} aria-valuemax={100}><i style={{ "--share": part * 100 + "%" }} /></div>}
       {failure && <Failure error={failure} />}
       {job.error && <Failure error={new ApiError(0, job.error)} />}
-      {isOver(job) && job.page && <Picture url={api.jobPageUrl(id)} title={"Flame graph of job " + id} downloads={pictureDownloads("job-" + id, (format) => (format === "html" ? api.jobPageUrl(id) : api.jobFileUrl(id, format)))} />}
+      {isOver(job) && job.has_page && <Picture url={api.jobPageUrl(id)} title={"Flame graph of job " + id} downloads={pictureDownloads("job-" + id, (format) => (format === "html" ? api.jobPageUrl(id) : api.jobFileUrl(id, format)))} />}
       {job.result && <Result result={job.result} name={"job-" + id} />}
     </section>
   );
