@@ -2,8 +2,14 @@
 // It is sent {address, isStep} when the reader chose something, and sends {address} or {theme}.
 // An empty fragment would make the browser scroll the other page to this one.
 const fragmentUrl = (address) => (address || !isEmbedded ? "#" + address : location.pathname + location.search);
-const isEmbedded = parent !== window;
-function sendAddress(address, isStep) { parent.postMessage({ acu: "address", address, isStep }, location.origin === "null" ? "*" : location.origin); }
+const isEmbedded = (() => {
+  try {
+    return parent !== window && !!parent.document;
+  } catch { // a page of another server, or a file: this page is on its own there
+    return false;
+  }
+})();
+function sendAddress(address, isStep) { parent.postMessage({ acu: "address", address, isStep }, location.origin); }
 if (isEmbedded) {
   document.body.dataset.embedded = "";
   addEventListener("message", (event) => {
