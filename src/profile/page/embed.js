@@ -1,7 +1,5 @@
 // The page as a part of another page of the same server (the console of `acu serve`): that page keeps the address and the theme.
 // It is sent {address, isStep} when the reader chose something, and sends {address} or {theme}.
-// An empty fragment would make the browser scroll the other page to this one.
-const fragmentUrl = (address) => (address || !isEmbedded ? "#" + address : location.pathname + location.search);
 const isEmbedded = (() => {
   try {
     return parent !== window && !!parent.document;
@@ -9,6 +7,8 @@ const isEmbedded = (() => {
     return false;
   }
 })();
+// An empty fragment would make the browser scroll the other page to this one.
+const fragmentUrl = (address) => (address || !isEmbedded ? "#" + address : location.pathname + location.search);
 function sendAddress(address, isStep) { parent.postMessage({ acu: "address", address, isStep }, location.origin); }
 if (isEmbedded) {
   document.body.dataset.embedded = "";
