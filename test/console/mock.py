@@ -125,7 +125,7 @@ class Mock:
         return {"lines": [{"time": job["started"], "client": "session 1", "action": "POST /api/jobs", "arguments": json.dumps(job["arguments"]), "outcome": "202"} for job in self.jobs]}
 
     def complete(self, words):
-        every = ["kprobe:vfs_read", "kprobe:vfs_readv", "kprobe:vfs_write", "tracepoint:raw_syscalls:sys_enter", "count", "comm"]
+        every = ["kprobe:vfs_read", "kprobe:vfs_readlink", "kprobe:vfs_readv", "kprobe:vfs_write", "tracepoint:raw_syscalls:sys_enter", "count", "comm"]
         return {"words": [w for w in every if w.startswith(words.get("text", ""))]}
 
     def check(self, body):
@@ -138,7 +138,7 @@ class Mock:
 
     def sql(self, body):
         query = body["query"]
-        if "sqlite_master" in query:
+        if "pragma_module_list" in query:
             return {"columns": ["name"], "rows": [[name] for name in TABLES], "truncated": False, "seconds": 0.001, "notes": []}
         if "sleep" in query:
             time.sleep(3)

@@ -297,7 +297,7 @@ story("completion_by_keyboard", async (page) => {
   await field.fill("");
   await field.pressSequentially("kprobe:vfs_read");
   // Offers for a part of the word have the word itself.
-  const shown = await until(page, () => page.getByRole("option").allTextContents(), (all) => all.includes("kprobe:vfs_readv") && !all.includes("kprobe:vfs_read")), at = shown.indexOf("kprobe:vfs_readv");
+  const shown = await until(page, () => page.getByRole("listbox", { name: "Completions" }).getByRole("option").allTextContents(), (all) => all.includes("kprobe:vfs_readv") && !all.includes("kprobe:vfs_read")), at = shown.indexOf("kprobe:vfs_readv");
   for (let i = 0; i < at; i++) await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   need(await field.inputValue() === "kprobe:vfs_readv", await field.inputValue());
@@ -457,7 +457,7 @@ story("unknown_names_are_reported", async (page) => {
   await open(page, "tools?tool=nonesuch");
   await page.getByRole("alert").filter({ hasText: "there is no tool nonesuch" }).first().waitFor();
   await open(page, "measure?job=99999");
-  await page.getByRole("alert").filter({ hasText: "99999" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: /no (such )?job/ }).waitFor();
 });
 story("read_only_runs_nothing", async (page) => {
   await page.goto(settings.readOnlyUrl + "#/script");

@@ -9,7 +9,11 @@ import { Table, type Column } from "../parts/table";
 import { timeText } from "../units";
 
 const FIRST = "select pid, name, resident\nfrom processes\norder by resident desc\nlimit 20";
-const TABLES = "select name from sqlite_master where type = 'table' order by name";
+// The host's tables are modules of SQLite, beside SQLite's own.
+const TABLES = {
+  host: "select name from pragma_module_list where not (name glob 'pragma_*' or name glob 'fts[0-9]*' or name glob 'json_*' or name glob 'rtree*' or name in ('dbstat', 'sqlite_stmt')) order by name",
+  store: "select name from sqlite_master where type = 'table' order by name",
+};
 
 function columnsOf(result: SqlResult): Column<unknown[]>[] {
   return result.columns.map((name, i) => ({ name: `${i}:${name}`, label: name, value: (row) => row[i], ...(result.rows.some((row) => typeof row[i] === "number") ? { isNumber: true, show: (row) => (row[i] === null ? "–" : String(row[i])) } : {}) }));
@@ -19,7 +23,7 @@ export function Sql(_: { me: Me }) {
   const { words } = useAddress(), of = words.get("of") === "store" ? "store" : "host", given = words.get("query");
   const [text, setText] = useState(given ?? FIRST), [result, setResult] = useState<SqlResult | null>(null), [error, setError] = useState<ApiError | null>(null), [isRunning, setRunning] = useState(false);
   const running = useRef<AbortController | null>(null);
-  const tables = useAsk((signal) => api.sql(TABLES, of, signal), ["tables", of]);
+  const tables = useAsk((signal) => api.sql(TABLES[of], of, signal), ["tables", of]);
   const run = async (query: string) => {
     running.current?.abort();
     const stop = (running.current = new AbortController());

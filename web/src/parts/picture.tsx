@@ -7,9 +7,9 @@ import { useTheme } from "../theme";
 export interface Download { label: string; url: string; file: string }
 
 export function Picture({ url, title, downloads }: { url: string; title: string; downloads: Download[] }) {
-  const frame = useRef<HTMLIFrameElement>(null), sent = useRef<string | null>(null), now = useTheme(), [isLoaded, setLoaded] = useState(false);
+  const frame = useRef<HTMLIFrameElement>(null), sent = useRef<string | null>(null), now = useTheme(), [loaded, setLoaded] = useState(""), isLoaded = loaded === url;
   const chosen = useAddress().words.get("picture") ?? "", first = useRef({ url, chosen });
-  if (first.current.url !== url) first.current = { url, chosen };
+  if (first.current.url !== url) first.current = { url, chosen }, sent.current = null;
   const tell = (message: object) => frame.current?.contentWindow?.postMessage(message, location.origin);
   useEffect(() => {
     const listen = (event: MessageEvent) => {
@@ -20,7 +20,6 @@ export function Picture({ url, title, downloads }: { url: string; title: string;
     addEventListener("message", listen);
     return () => removeEventListener("message", listen);
   }, []);
-  useEffect(() => { setLoaded(false); sent.current = null; }, [url]);
   useEffect(() => { if (isLoaded) tell({ theme: now }); }, [now, isLoaded]);
   useEffect(() => { if (isLoaded && chosen !== (sent.current ?? first.current.chosen)) sent.current = chosen, tell({ address: chosen }); }, [chosen, isLoaded]);
   return (
@@ -29,7 +28,7 @@ export function Picture({ url, title, downloads }: { url: string; title: string;
         <span class="end">{downloads.map((d) => <a key={d.label} class="button" href={d.url} download={d.file} aria-label={`Save ${title} as ${d.label}`}>{d.label}</a>)}</span>
       </figcaption>
       {!isLoaded && <p class="dim" role="status">Loading {title} …</p>}
-      <iframe key={url} ref={frame} title={title} src={url + (first.current.chosen ? "#" + first.current.chosen : "")} onLoad={() => setLoaded(true)} />
+      <iframe key={url} ref={frame} title={title} src={url + (first.current.chosen ? "#" + first.current.chosen : "")} onLoad={() => setLoaded(url)} />
     </figure>
   );
 }
