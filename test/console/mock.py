@@ -85,7 +85,7 @@ class Mock:
     def overview(self, _):
         return {"now": time.time(), "host": "web1", "version": "0.1.0", "read_only": self.is_read_only, "busy": 0.42, "cpus": [0.40, 0.44], "load": [1.2, 0.9, 0.7],
                 "pressure": {"cpu": {"some": 0.12, "full": 0.0}, "memory": {"some": 0, "full": 0}, "io": {"some": 0.01, "full": 0.0}}, "run_queue": 0.8, "memory": {"total": 16e9, "available": 8e9},
-                **self.services({}), **self.findings({}), "own": {"cpu": 0.004, "kernel_cpu": 0.001, "memory": 90000000, "lost": 0, "samples": 12345, "flushed": time.time() - 5}}
+                **self.services({}), **self.findings({}), "own": {"cpu": 0.004, "kernel_cpu": 0.001, "memory": 90000000, "lost": 0, "samples": 38.2, "flushed": time.time() - 5}}
 
     def series(self, words):
         begin, end = float(words["from"]), float(words["to"])

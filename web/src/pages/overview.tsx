@@ -32,7 +32,7 @@ function Cards({ data, me }: { data: Data; me: Me }) {
       <Card label="Threads waiting for a CPU" value={plainText(data.run_queue)} note={`load ${data.load.map(plainText).join(", ")}`} />
       <Card label="Memory used" value={bytesText(used)} part={used / data.memory.total} note={`of ${bytesText(data.memory.total)}`} />
       {pressure("cpu", "CPU pressure")}{pressure("memory", "Memory pressure")}{pressure("io", "I/O pressure")}
-      <Card label="acu itself" value={amountText(data.own.cpu * 100, "percent") + " of a CPU"} note={`${bytesText(data.own.memory)}, ${data.own.samples.toLocaleString("en")} samples, ${data.own.lost.toLocaleString("en")} lost, stored ${clockText(data.own.flushed)}`} />
+      <Card label="acu itself" value={amountText(data.own.cpu * 100, "percent") + " of a CPU"} note={`${bytesText(data.own.memory)}, ${plainText(data.own.samples)} samples/s, ${plainText(data.own.lost)} lost/s, stored ${clockText(data.own.flushed)}`} />
       {me.store && <Card label="Store" value={bytesText(me.store.bytes)} part={me.store.max_bytes ? me.store.bytes / me.store.max_bytes : undefined} note={`of ${bytesText(me.store.max_bytes)}; holds ${spanText(me.store.to - me.store.from)} of at most ${spanText(me.store.keep_seconds)}`} />}
     </div>
   );

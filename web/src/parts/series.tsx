@@ -20,7 +20,7 @@ const tickText = (seconds: number, step: number): string => {
 export function Series({ name, title, data, pick, from, to, marked, isTime = true, height = 180 }: { name: string; title: string; data: SeriesData; pick?: (from: number, to: number) => void; from?: number; to?: number; marked?: [number, number]; isTime?: boolean; height?: number }) {
   const place = useRef<HTMLDivElement>(null), plot = useRef<uPlot | null>(null), picked = useRef(pick), now = useTheme();
   picked.current = pick;
-  const unit = data.lines[0]?.unit ?? "";
+  const unit = data.lines.every((line) => line.unit === data.lines[0].unit) ? data.lines[0]?.unit ?? "" : "";
   useEffect(() => {
     const element = place.current;
     if (!element) return;
