@@ -4,11 +4,11 @@
 set -euo pipefail
 
 purpose=${1:-build}
-packages=(cmake ninja-build g++ clang linux-libc-dev ccache libgtest-dev libdeflate-dev libncurses-dev libzstd-dev liblzma-dev libiberty-dev libclips-dev libsqlite3-dev libedit-dev libbsd-dev libzydis-dev rapidjson-dev node-d3-hierarchy node-d3-selection)
+packages=(cmake ninja-build g++ clang linux-libc-dev ccache libgtest-dev libdeflate-dev libncurses-dev libzstd-dev liblzma-dev libiberty-dev libclips-dev libsqlite3-dev libedit-dev libbsd-dev libzydis-dev rapidjson-dev node-d3-hierarchy node-d3-selection nodejs npm)
 case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;
-test) packages+=(gdb golang-go nodejs openjdk-17-jdk-headless python3 bpftool bpftrace linux-perf dwz strace uftrace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev systemtap
+test) packages+=(gdb golang-go openjdk-17-jdk-headless python3 bpftool bpftrace linux-perf dwz strace uftrace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev systemtap
   binutils lld mold rustc libc++-dev libc++abi-dev
   sqlite3 lsof iproute2 procps qemu-system-x86 debootstrap busybox-static e2fsprogs chromium tmux groff-base python3.11 python3.11-dbg python3-greenlet php8.2-cli php8.2-fpm
   php8.2-sqlite3 perl ruby redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo libnginx-mod-http-lua luajit2 lua5.1 lua5.2 lua5.3 lua5.4 mariadb-server
@@ -26,10 +26,12 @@ fi
 
 missing=()
 for package in "${packages[@]}"; do
-  # A package that another one replaces (nginx for nginx-light), or a program from elsewhere (rustup), counts as there.
+  # A package that another one replaces (nginx for nginx-light), or a program from elsewhere (rustup, npm with Node.js), counts as there.
   case $package in
   nginx-light) command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] && continue ;;
   rustc) command -v rustc >/dev/null && continue ;;
+  nodejs) command -v node >/dev/null && continue ;;
+  npm) command -v npm >/dev/null && continue ;;
   esac
   dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
 done

@@ -40,9 +40,10 @@ function writeAddress(isStep) {
   const address = addressOf();
   if (address === writtenAddress) return;
   writtenAddress = address;
-  const url = "#" + address;
+  const url = fragmentUrl(address);
+  if (isEmbedded) sendAddress(address, isStep);
   try {
-    history[isStep ? "pushState" : "replaceState"](null, "", url);
+    history[isStep && !isEmbedded ? "pushState" : "replaceState"](null, "", url);
   } catch { // a browser that refuses this for files, or for so many steps a second
     location.hash = url;
   }
