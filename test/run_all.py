@@ -108,6 +108,7 @@ SUITES = {
     "timeline": "timeline/run.py",
     "sql": "sql/run.py",
     "mcp": "mcp/run.py",
+    "serve": "serve/run.py",
     "learn": "learn/run.py",
     "own_tools": "own_tools/run.py",
     "dlang": "dlang/run.py",
