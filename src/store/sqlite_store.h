@@ -23,6 +23,9 @@ public:
   base::Result<std::vector<std::string>> check() override;
 
 private:
+  // Prepared once; it was reset.
+  Statement& kept(std::string_view text);
+  int64_t id_of(Statement& insert); // of the row that it returns
   int64_t name_id(std::string_view text);
   int64_t service_id(const Service& service);
   int64_t frame_id(const profile::Profile& profile, uint32_t frame);
@@ -37,6 +40,7 @@ private:
   uint64_t used_bytes() const;
 
   Connection connection_;
+  std::map<std::string_view, Statement> statements_; // by their texts, which are literals
   // Numbers of what was written lately, so that the tables need not be asked; emptied when they grow large, or after a failure.
   std::unordered_map<std::string, int64_t> names_;
   std::map<Service, int64_t> services_;

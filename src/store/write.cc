@@ -67,21 +67,31 @@ base::Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, Mode m
 
 void SqliteStore::forget() { names_.clear(), services_.clear(), frames_.clear(), threads_.clear(), stacks_.clear(); }
 
+Statement& SqliteStore::kept(std::string_view text) {
+  const auto [at, is_new] = statements_.try_emplace(text);
+  if (is_new) at->second = connection_.prepare(text);
+  return at->second;
+}
+
+int64_t SqliteStore::id_of(Statement& insert) {
+  const int64_t out = insert.step() ? insert.integer(0) : 0;
+  insert.reset();
+  return out;
+}
+
 // All of these give the number of a row that is there, or of a new one.
 int64_t SqliteStore::name_id(std::string_view text) {
   const auto [at, is_new] = names_.try_emplace(std::string(text));
   if (!is_new) return at->second;
-  Statement insert = connection_.prepare("INSERT INTO names(text) VALUES(?1) ON CONFLICT DO UPDATE SET text = text RETURNING id");
-  if (insert.bind(1, text).step()) at->second = insert.integer(0);
-  return at->second;
+  Statement& insert = kept("INSERT INTO names(text) VALUES(?1) ON CONFLICT DO UPDATE SET text = text RETURNING id");
+  return at->second = id_of(insert.bind(1, text));
 }
 
 int64_t SqliteStore::service_id(const Service& service) {
   const auto [at, is_new] = services_.try_emplace(service);
   if (!is_new) return at->second;
-  Statement insert = connection_.prepare("INSERT INTO services(name, type) VALUES(?1, ?2) ON CONFLICT DO UPDATE SET type = type RETURNING id");
-  if (insert.bind(1, service.name).bind(2, static_cast<int64_t>(service.type)).step()) at->second = insert.integer(0);
-  return at->second;
+  Statement& insert = kept("INSERT INTO services(name, type) VALUES(?1, ?2) ON CONFLICT DO UPDATE SET type = type RETURNING id");
+  return at->second = id_of(insert.bind(1, service.name).bind(2, static_cast<int64_t>(service.type)));
 }
 
 int64_t SqliteStore::frame_id(const profile::Profile& profile, uint32_t frame) {
@@ -89,10 +99,9 @@ int64_t SqliteStore::frame_id(const profile::Profile& profile, uint32_t frame) {
   const int64_t name = name_id(profile.name(f)), module = name_id(profile.module(f));
   const auto [at, is_new] = frames_.try_emplace({name, module, static_cast<int64_t>(f.kind), f.named});
   if (!is_new) return at->second;
-  Statement insert = connection_.prepare("INSERT INTO frames(name, module, kind, named) VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET kind = kind RETURNING id");
+  Statement& insert = kept("INSERT INTO frames(name, module, kind, named) VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET kind = kind RETURNING id");
   insert.bind(1, name).bind(2, module).bind(3, static_cast<int64_t>(f.kind)).bind(4, int64_t{f.named});
-  if (insert.step()) at->second = insert.integer(0);
-  return at->second;
+  return at->second = id_of(insert);
 }
 
 int64_t SqliteStore::thread_id(const profile::Profile& profile, uint32_t thread) {
@@ -100,9 +109,8 @@ int64_t SqliteStore::thread_id(const profile::Profile& profile, uint32_t thread)
   const int64_t process = name_id(profile.texts()[t.process]), name = name_id(profile.texts()[t.name]);
   const auto [at, is_new] = threads_.try_emplace({t.pid, process, name});
   if (!is_new) return at->second;
-  Statement insert = connection_.prepare("INSERT INTO threads(pid, process, name) VALUES(?1, ?2, ?3) ON CONFLICT DO UPDATE SET pid = pid RETURNING id");
-  if (insert.bind(1, int64_t{t.pid}).bind(2, process).bind(3, name).step()) at->second = insert.integer(0);
-  return at->second;
+  Statement& insert = kept("INSERT INTO threads(pid, process, name) VALUES(?1, ?2, ?3) ON CONFLICT DO UPDATE SET pid = pid RETURNING id");
+  return at->second = id_of(insert.bind(1, int64_t{t.pid}).bind(2, process).bind(3, name));
 }
 
 int64_t SqliteStore::stack_id(const profile::Profile& profile, uint32_t node) {
@@ -113,9 +121,8 @@ int64_t SqliteStore::stack_id(const profile::Profile& profile, uint32_t node) {
   const uint64_t hash = hash_of(bytes);
   const auto [at, is_new] = stacks_.try_emplace(hash);
   if (!is_new) return at->second;
-  Statement insert = connection_.prepare("INSERT INTO stacks(hash, frames) VALUES(?1, ?2) ON CONFLICT DO UPDATE SET hash = hash RETURNING id");
-  if (insert.bind(1, static_cast<int64_t>(hash)).bind_bytes(2, bytes).step()) at->second = insert.integer(0);
-  return at->second;
+  Statement& insert = kept("INSERT INTO stacks(hash, frames) VALUES(?1, ?2) ON CONFLICT DO UPDATE SET hash = hash RETURNING id");
+  return at->second = id_of(insert.bind(1, static_cast<int64_t>(hash)).bind_bytes(2, bytes));
 }
 
 void SqliteStore::write_samples(const Batch& batch) {
