@@ -4,7 +4,7 @@
 set -euo pipefail
 
 purpose=${1:-build}
-packages=(cmake ninja-build g++ clang linux-libc-dev ccache libgtest-dev libdeflate-dev libncurses-dev libzstd-dev liblzma-dev libiberty-dev libclips-dev libsqlite3-dev libedit-dev libbsd-dev libzydis-dev rapidjson-dev node-d3-hierarchy node-d3-selection nodejs npm)
+packages=(cmake ninja-build g++ clang linux-libc-dev ccache libgtest-dev libdeflate-dev libncurses-dev libzstd-dev liblzma-dev libiberty-dev libclips-dev libsqlite3-dev libboost-dev libedit-dev libbsd-dev libzydis-dev rapidjson-dev node-d3-hierarchy node-d3-selection nodejs npm)
 case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;

@@ -111,6 +111,7 @@ SUITES = {
     "sql": "sql/run.py",
     "mcp": "mcp/run.py",
     "console": "console/run.py",
+    "serve": "serve/run.py",
     "learn": "learn/run.py",
     "own_tools": "own_tools/run.py",
     "dlang": "dlang/run.py",

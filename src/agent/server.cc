@@ -4,6 +4,7 @@
 #include "agent/audit.h"
 #include "agent/client.h"
 #include "agent/result.h"
+#include "agent/temporary_folder.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "report/json_object.h"
@@ -30,31 +31,6 @@ using report::JsonObject;
 constexpr size_t most_running = 4, most_waiting = 64, most_clients = 32, most_in_batch = 64;
 constexpr uint64_t second = 1'000'000'000;
 constexpr uint64_t largest_file = 64 << 20; // of folded stacks
-
-// The folder of a file that a command writes for this process; it goes with this.
-class TemporaryFolder {
-public:
-  TemporaryFolder() = default;
-  TemporaryFolder(TemporaryFolder&& o) noexcept : path_(std::exchange(o.path_, {})) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder() {
-    if (path_.empty()) return;
-    ::unlink(file().c_str());
-    ::rmdir(path_.c_str());
-  }
-  base::Status make() {
-    const char* where = ::getenv("TMPDIR");
-    const std::string parent = where && *where ? where : "/tmp";
-    path_ = parent + "/acu-XXXXXX";
-    if (::mkdtemp(path_.data())) return {};
-    path_.clear();
-    return base::errno_error("cannot make a folder in `" + parent + "`", errno);
-  }
-  std::string file() const { return path_ + "/stacks.folded"; }
-
-private:
-  std::string path_;
-};
 
 struct Running {
   Call call;
@@ -135,7 +111,7 @@ void Server::start(const std::shared_ptr<Client>& client, Waiting waiting) {
   if (!made.ok()) return refuse(client, waiting, made.error().message);
   TemporaryFolder folder;
   if (made->form == Form::tree) {
-    if (auto ready = folder.make(); !ready.ok()) return refuse(client, waiting, ready.error().message);
+    if (auto ready = folder.make("stacks.folded"); !ready.ok()) return refuse(client, waiting, ready.error().message);
     made->words.push_back("--output=" + folder.file());
   }
   auto call = Call::start(*made);

@@ -94,6 +94,13 @@ std::string sentence(const Profile& p, const End& end, uint64_t count, uint64_t 
 
 } // namespace
 
+uint64_t complete_samples(const Profile& p) {
+  const std::vector<End> ends = ends_of(p);
+  uint64_t out = 0;
+  for (const Sample& s : p.samples()) out += ends[s.node].note ? 0 : s.count;
+  return out;
+}
+
 std::string why_incomplete(const Profile& p) {
   const std::vector<End> ends = ends_of(p);
   std::map<End, uint64_t> counts;

@@ -14,4 +14,7 @@ namespace profile {
 // of it.
 std::string why_incomplete(const Profile& profile);
 
+// Samples whose stacks do not end early, by the same notes.
+uint64_t complete_samples(const Profile& profile);
+
 } // namespace profile

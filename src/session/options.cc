@@ -165,6 +165,12 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::target_version:
   case OptionId::support:
   case OptionId::core:
+  case OptionId::listen:
+  case OptionId::store:
+  case OptionId::keep:
+  case OptionId::max_size:
+  case OptionId::token_file:
+  case OptionId::sample:
   case OptionId::redact:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }

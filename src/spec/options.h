@@ -132,6 +132,12 @@ enum class OptionId : uint8_t {
   support,
   core,
   redact,
+  listen,
+  store,
+  keep,
+  max_size,
+  token_file,
+  sample,
   help,
   version,
 };
@@ -1143,6 +1149,29 @@ inline constexpr Option list_verbs_option = {.id = OptionId::list, .letter = 'l'
 inline constexpr Option mcp_options[] = {verbs_option, server_duration_option, server_cost_option, audit_option, list_verbs_option, help_option};
 inline constexpr Option api_options[] = {verbs_option, server_duration_option, server_cost_option, audit_option, list_verbs_option, help_option};
 
+inline constexpr Option serve_options[] = {
+    {.id = OptionId::listen, .name = "listen", .argument = "ADDRESS:PORT", .doc = "Address and port to listen on (default 127.0.0.1:7070; port 0: any that is free). Only addresses of loopback are taken."},
+    {.id = OptionId::store, .name = "store", .argument = "FILE", .doc = "Where recordings are kept (default: /var/lib/acu/store.db for root, $XDG_STATE_HOME/acu/store.db for others)."},
+    {.id = OptionId::keep, .name = "keep", .argument = "TIME", .doc = "Delete what is older: 7d (default), 12h."},
+    {.id = OptionId::max_size, .name = "max-size", .argument = "SIZE", .doc = "Delete the oldest part of a store that grows beyond SIZE: 1G (default), 300M."},
+    {.id = OptionId::read_only, .name = "read-only", .doc = "Refuse to run scripts, tools and measurements; everything else works."},
+    {.id = OptionId::token_file, .name = "token-file", .argument = "FILE", .doc = "Also let in programs that send the token in FILE, which is made if it is not there."},
+    server_duration_option,
+    server_cost_option,
+    {.id = OptionId::audit, .name = "audit", .argument = "FILE", .doc = "Append a line of JSON for each change or measurement to FILE (default: the store's name and .audit)."},
+    {.id = OptionId::sample, .name = "sample", .argument = "WHAT", .allowed = "host|cpu|offcpu", .doc = "Only record WHAT into the store, without a server, until a signal or --max-duration."},
+    help_option};
+inline constexpr Option store_options[] = {
+    {.id = OptionId::keep, .name = "keep", .argument = "TIME", .doc = "With `compact`: delete what is older (default 7d)."},
+    {.id = OptionId::max_size, .name = "max-size", .argument = "SIZE", .doc = "With `compact`: delete the oldest part beyond SIZE (default 1G)."},
+    {.id = OptionId::kind, .letter = 'k', .name = "kind", .argument = "KIND", .allowed = "cpu|offcpu", .doc = "With `export`: which stacks (default cpu)."},
+    {.id = OptionId::names, .name = "service", .argument = "NAME", .doc = "With `export`: only of this service."},
+    {.id = OptionId::from, .name = "from", .argument = "SECONDS", .doc = "With `export`: from this time on, in seconds since 1970, or 0 and below from now (default -3600)."},
+    {.id = OptionId::until, .name = "until", .argument = "SECONDS", .doc = "With `export`: until this time (default 0: now)."},
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "With `export`: an .acu, .html, .svg, .folded, .pb.gz, .json or .perf file."},
+    {.id = OptionId::json, .name = "json", .doc = "With `sizes`: print JSON."},
+    help_option};
+
 inline constexpr Option learn_options[] = {
     {.id = OptionId::list, .letter = 'l', .name = "list", .doc = "List the lessons, and exit."},
     help_option};
@@ -1292,6 +1321,13 @@ inline constexpr Subcommand subcommands[] = {
      "Offer the verbs of `acu mcp` to programs: JSON-RPC, one message a line, on a UNIX socket that only its owner can open. PATH is /run/acu.sock for root,\n"
      "$XDG_RUNTIME_DIR/acu.sock for others.",
      api_options, "acu api\nacu api --audit /var/log/acu-api.log /run/acu/api.sock"},
+    {"serve", "[options]",
+     "Record this host all the time (CPU time, waits, numbers of services) into an embedded store, and serve the console and its HTTP API on loopback. The printed address\n"
+     "has a token that opens one session.",
+     serve_options, "acu serve\nacu serve --listen 127.0.0.1:8080 --store /var/lib/acu/web1.db --keep 14d --max-size 2G\nacu serve --read-only --token-file /etc/acu/token"},
+    {"store", "FILE sizes|check|compact|export",
+     "Look after the store of `acu serve`: show what it holds, check it, delete and merge what is old, or export a range as a recording.",
+     store_options, "acu store /var/lib/acu/store.db sizes\nacu store /var/lib/acu/store.db export --service nginx.service --from -900 -o nginx.html"},
     {"learn", "[--list] [LESSON]",
      "Learn acu in the terminal: twelve lessons, each with a small broken program to examine and a question about it, from `acu top` to `acu why`.",
      learn_options, "acu learn\nacu learn --list\nacu learn 4"},

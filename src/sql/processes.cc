@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "proc/process_files.h"
+#include "proc/process_stat.h"
 #include "proc/text.h"
 #include "symbol/containers.h"
 
@@ -18,37 +19,8 @@ namespace sql {
 
 namespace {
 
-constexpr uint64_t kernel_thread_flag = 0x00200000; // PF_KTHREAD of include/linux/sched.h
-
-// Numbers of fields in proc_pid_stat(5), from 1.
-enum StatField : size_t { state_field = 3, parent = 4, flags = 9, minor_faults = 10, major_faults = 12, user_time = 14, system_time = 15, nice_field = 19, thread_count = 20, start = 22,
-                          virtual_bytes = 23, resident_pages = 24, last_cpu = 39, policy_field = 41 };
-
-// One line of /proc/PID/stat. The name may hold blanks and parentheses.
-class Stat {
-public:
-  explicit Stat(std::string text) : text_(std::move(text)) {
-    const size_t open = text_.find('('), close = text_.rfind(')');
-    if (open == text_.npos || close == text_.npos || close < open) return;
-    name_ = std::string_view(text_).substr(open + 1, close - open - 1);
-    words_ = proc::words_of(std::string_view(text_).substr(close + 1));
-  }
-  Stat(const Stat&) = delete;
-  Stat& operator=(const Stat&) = delete;
-  bool is_valid() const { return words_.size() >= policy_field - 2; }
-  std::string name() const { return std::string(name_); }
-  std::string_view word(StatField field) const { return words_[field - 3]; }
-  int64_t number(StatField field) const {
-    const std::string_view text = word(field);
-    return text.starts_with('-') ? -static_cast<int64_t>(proc::decimal(text.substr(1)).value_or(0)) : static_cast<int64_t>(proc::decimal(text).value_or(0));
-  }
-  double seconds(StatField field) const { return static_cast<double>(number(field)) / static_cast<double>(::sysconf(_SC_CLK_TCK)); }
-
-private:
-  std::string text_;
-  std::string_view name_;
-  std::vector<std::string_view> words_;
-};
+using namespace proc::stat_fields;
+using Stat = proc::ProcessStat;
 
 double started_at(const Stat& stat) {
   static const double boot = static_cast<double>(base::boot_to_wall_ns()) / 1e9;
@@ -162,7 +134,7 @@ base::Result<std::vector<Process>> read_processes(const Request& request) {
                  .minor_faults = stat.number(minor_faults), .major_faults = stat.number(major_faults), .virtual_bytes = stat.number(virtual_bytes),
                  .resident = stat.number(resident_pages) * ::sysconf(_SC_PAGESIZE), .name = stat.name(), .state = state_name(stat.word(state_field)),
                  .user_seconds = stat.seconds(user_time), .system_seconds = stat.seconds(system_time), .started = started_at(stat),
-                 .is_kernel_thread = (static_cast<uint64_t>(stat.number(flags)) & kernel_thread_flag) != 0};
+                 .is_kernel_thread = (static_cast<uint64_t>(stat.number(flags)) & proc::kernel_thread_flag) != 0};
     add_details(request, folder, languages, containers, p);
     if (!cgroup || p.cgroup == cgroup) out.push_back(std::move(p));
   });
@@ -227,7 +199,7 @@ base::Result<std::vector<Thread>> read_threads(const Request& request) {
       if (!stat.is_valid()) continue;
       Thread t = {.tid = tid, .pid = pid, .nice = stat.number(nice_field), .cpu = stat.number(last_cpu), .policy = stat.number(policy_field), .name = stat.name(),
                   .state = state_name(stat.word(state_field)), .user_seconds = stat.seconds(user_time), .system_seconds = stat.seconds(system_time),
-                  .started = started_at(stat), .is_kernel_thread = (static_cast<uint64_t>(stat.number(flags)) & kernel_thread_flag) != 0};
+                  .started = started_at(stat), .is_kernel_thread = (static_cast<uint64_t>(stat.number(flags)) & proc::kernel_thread_flag) != 0};
       add_details(request, folder, t);
       out.push_back(std::move(t));
     }

@@ -4,6 +4,7 @@
 #include "recorder/recorder.h"
 #include "session/arguments.h"
 #include "session/script.h"
+#include "tool/sizes.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 
@@ -38,19 +39,6 @@ base::Result<std::optional<base::Source>> read_users_script(const session::Argum
   }
   ACU_TRY(base::Source script, session::read_script(how));
   return std::optional<base::Source>(std::move(script));
-}
-
-base::Result<uint64_t> read_bytes(std::string_view option, const std::string& text) {
-  constexpr uint64_t least = 1 << 20, most = uint64_t{64} << 30;
-  uint64_t unit = 1;
-  std::string_view digits = text;
-  if (const size_t at = std::string_view("KMG").find(digits.empty() ? '\0' : digits.back()); at != std::string_view::npos) {
-    unit = uint64_t{1} << (10 * (at + 1));
-    digits.remove_suffix(1);
-  }
-  const auto number = base::parse_integer(digits);
-  if (!number || *number > most / unit || *number * unit < least) return usage("`" + std::string(option) + "` takes a size from 1M to 64G, not `" + text + "`");
-  return *number * unit;
 }
 
 base::Result<recorder::Options> read_request(const session::Arguments& arguments) {

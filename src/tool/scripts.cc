@@ -117,6 +117,18 @@ static std::string overview(std::string_view group = {}) {
   return out.substr(std::min<size_t>(out.find_first_not_of('\n'), out.size()));
 }
 
+std::vector<ListedTool> listed_tools() {
+  std::vector<ListedTool> out;
+  for (std::string_view line : base::split(about_scripts(), '\n')) {
+    const std::vector<std::string_view> cells = base::split(line, '|');
+    if (cells.size() < 4 || base::trim(cells[1]) == "about" || cells[1].starts_with("---")) continue;
+    for (std::string_view name : base::split(base::trim(cells[2]), ' '))
+      if (const Script* script = find_script(name)) out.push_back({script->name, base::trim(cells[1]), one_line(*script)});
+  }
+  for (const Script* script : own_scripts()) out.push_back({script->name, "own", one_line(*script)});
+  return out;
+}
+
 int tools(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("tools");
   auto arguments = session::parse_arguments(self, words);

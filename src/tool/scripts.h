@@ -19,6 +19,13 @@ std::span<const Script> all_scripts();
 // Its README.md: the tables group the tools.
 std::string_view about_scripts();
 
+// The rows of those tables: tools in their order.
+struct ListedTool {
+  std::string_view name, group;
+  std::string title;
+};
+std::vector<ListedTool> listed_tools();
+
 // nullptr where there is none of this name.
 const Script* find_script(std::string_view name);
 // `words`: what follows the name. With --help it is explained instead.

@@ -42,8 +42,11 @@ __attribute__((noinline)) int acu_has_same_words(__u64 slot) {
   return r && has_same_words(w, r);
 }
 
-/* The id of the stack if the walk would be as one before, else 0. */
-inline_always __u64 find_repeat(struct walk *w) {
+/* The id of the stack if the walk would be as one before, else 0. Visible, as whoever calls it goes on with nothing but the id. */
+__attribute__((noinline)) __u64 acu_repeated(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 0;
   w->repeat.begun = mix(mix(mix(w->hash ^ w->limit, w->list), w->sp), w->bp); /* of seed and first address there is a hash already */
   w->repeat.words = 0;
   const struct walk_repeat *r = repeat_of(w);

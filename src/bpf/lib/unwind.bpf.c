@@ -509,7 +509,7 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
   }
   const int may_repeat = has_loop && w->limit > 1 && !w->is_blind && !w->kept_count && !w->is_luajit && !w->is_ruby && !w->java_bytes;
   if (may_repeat) {
-    const __u64 id = find_repeat(w);
+    const __u64 id = acu_repeated(w->slot);
     if (id) return id;
   }
   if (w->limit <= 1) {

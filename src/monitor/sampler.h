@@ -1,0 +1,37 @@
+// What is recorded all the time, into a store: stacks of a kind, and the numbers of the host and its services. Each sampler is a process
+// of its own that `acu serve` starts, so that one that fails or grows can be replaced.
+#pragma once
+
+#include "base/result.h"
+#include "spec/profile_kinds.h"
+#include "store/store.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace monitor {
+
+struct SamplerOptions {
+  std::string store;        // its path
+  uint64_t duration_ns = 0; // 0: until a signal
+  uint64_t flush_ns = 10'000'000'000;
+};
+
+// A kind of stacks that is sampled all the time.
+struct StoredKind {
+  std::string_view name; // of spec::profile_kinds
+  uint64_t rate; // samples a second on each CPU; of waits, stacks a second
+};
+inline constexpr StoredKind stored_kinds[] = {{"cpu", 19}, {"offcpu", 100}};
+inline constexpr std::string_view host_sampler = "host";
+
+// Weights of kinds that count samples are stored as time.
+std::string_view stored_unit(const spec::ProfileKind& kind);
+
+// Runs until the duration is over, or SIGINT or SIGTERM. Failure: the store cannot be written for longer than a minute, or probes cannot be attached.
+base::Status sample_stacks(const StoredKind& kind, const SamplerOptions& options);
+base::Status sample_host(const SamplerOptions& options);
+
+} // namespace monitor

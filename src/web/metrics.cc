@@ -1,0 +1,83 @@
+// OpenMetrics (https://prometheus.io/docs/specs/om/open_metrics_spec/) of the newest slots.
+#include "web/api.h"
+
+#include "base/text.h"
+#include "web/parameters.h"
+
+namespace web {
+
+namespace {
+
+// Label values (section 3.2.3): quotes, backslashes and line ends are escaped.
+std::string label(std::string_view text) {
+  std::string out;
+  for (char c : base::printable(text)) {
+    if (c == '\\' || c == '"') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+struct Family {
+  std::string_view name, unit, metric, help;
+};
+constexpr Family of_services[] = {
+    {"acu_service_cpu_cores", "cores", "cpu", "CPU time of a service, in CPUs."},
+    {"acu_service_offcpu_threads", "threads", "offcpu", "Time that threads of a service waited, in threads (estimated from samples)."},
+    {"acu_service_run_queue_threads", "threads", "run_queue", "Time that threads of a service waited for a CPU, in threads."},
+    {"acu_service_memory_bytes", "bytes", "memory", "Resident memory of a service."},
+    {"acu_service_page_faults_per_second", "", "faults", "Page faults of a service."},
+    {"acu_service_processes", "", "processes", "Processes of a service."},
+};
+constexpr Family of_host[] = {
+    {"acu_own_cpu_cores", "cores", "own_cpu", "CPU time of acu serve and its processes."},
+    {"acu_own_memory_bytes", "bytes", "own_memory", "Memory of acu serve and its processes, without mapped files."},
+    {"acu_own_samples_per_second", "", "own_samples", "Samples that were stored."},
+    {"acu_own_lost_per_second", "", "own_lost", "Samples that were lost."},
+};
+
+void begin(std::string& out, const Family& family) {
+  out.append("# TYPE ").append(family.name).append(" gauge\n");
+  if (!family.unit.empty()) out.append("# UNIT ").append(family.name).append(" ").append(family.unit).append("\n");
+  out.append("# HELP ").append(family.name).append(" ").append(family.help).append("\n");
+}
+
+} // namespace
+
+Response get_metrics(Api& api, const Request&) {
+  constexpr size_t most_services = 100;
+  ACU_RESPOND(auto store, api.open());
+  const int64_t now = store::slot_of(now_seconds());
+  ACU_RESPOND(const auto uses, store->services({now - 2 * store::slot_seconds, now}));
+  ACU_RESPOND(const auto findings, store->findings({now - 3600, now + store::slot_seconds}, "", 200));
+  ACU_RESPOND(const store::Sizes sizes, store->sizes());
+  std::string out;
+  for (const Family& family : of_services) {
+    begin(out, family);
+    size_t shown = 0;
+    for (const store::ServiceUse& use : uses)
+      if (!use.service.name.empty() && shown++ < most_services)
+        out.append(family.name).append("{service=\"" + label(use.service.name) + "\",type=\"").append(store::name_of(use.service.type)).append("\"} " + json_number(use.metric(family.metric)) + "\n");
+  }
+  for (const Family& family : of_host) {
+    begin(out, family);
+    double value = 0;
+    for (const store::ServiceUse& use : uses)
+      if (use.service.name.empty()) value = use.metric(family.metric);
+    out.append(family.name).append(" " + json_number(value) + "\n");
+  }
+  begin(out, {"acu_store_size_bytes", "bytes", "", "Size of the store."});
+  out += "acu_store_size_bytes " + std::to_string(sizes.bytes) + "\n";
+  begin(out, {"acu_sampler_restarts", "", "", "Samplers that ended and were started again."});
+  out += "acu_sampler_restarts " + std::to_string(api.samplers->restarts()) + "\n";
+  std::map<std::tuple<std::string, std::string, std::string>, uint64_t> counts;
+  for (const store::Finding& f : findings) counts[{f.cause, f.verdict, f.service}]++;
+  begin(out, {"acu_findings", "", "", "Causes of slowness that acu why found in the last hour."});
+  for (const auto& [key, count] : counts) {
+    const auto& [cause, verdict, service] = key;
+    out += "acu_findings{cause=\"" + label(cause) + "\",verdict=\"" + label(verdict) + "\",service=\"" + label(service) + "\"} " + std::to_string(count) + "\n";
+  }
+  return {.type = "application/openmetrics-text; version=1.0.0; charset=utf-8", .body = out + "# EOF\n"};
+}
+
+} // namespace web

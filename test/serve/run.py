@@ -1,0 +1,548 @@
+#!/usr/bin/env python3
+"""acu serve over real HTTP: run.py ACU [--filter TEXT]
+
+One server runs for most of the tests, with a busy Python program and a waiting one beside it. Last line: `N passed, N failed, N skipped`.
+"""
+import atexit
+import contextlib
+import csv
+import http.client
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE)]
+from tally import SLOWNESS, Skipped, need, patient, run_suite
+
+sys.setrecursionlimit(50000)  # call trees are as deep as stacks
+TMP = tempfile.mkdtemp(prefix="acu-serve-")
+BURNER = """
+import ctypes, sys
+ctypes.CDLL(None).prctl(15, b"burner-" + sys.argv[1].encode())
+def busy_function():
+    n = 0
+    for i in range(20000): n += i * i
+    return n
+def loop():
+    while True: busy_function()
+loop()
+"""
+CHANGE = {"X-Acu": "1", "Content-Type": "application/json"}
+
+
+def path(*names):
+    return os.path.join(TMP, *names)
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    def json(self):
+        return json.loads(self.body)
+
+
+class Server:
+    """A running `acu serve` on a free port, with the token of a file."""
+
+    def __init__(self, acu, name, *options, wait=True):
+        self.acu, self.store, self.token_file = acu, path(name + ".db"), path(name + ".token")
+        self.errors = open(path(name + ".err"), "w+")
+        self.child = subprocess.Popen([acu, "serve", "--listen", "127.0.0.1:0", "--store", self.store, "--token-file", self.token_file, *options], stdout=subprocess.DEVNULL, stderr=self.errors)
+        if wait:
+            self.wait()
+
+    def said(self):
+        return open(self.errors.name).read()
+
+    def wait(self):
+        until = time.monotonic() + patient(30)
+        while "ready at" not in self.said():
+            need(self.child.poll() is None, f"acu serve ended: {self.said()}")
+            need(time.monotonic() < until, f"not ready: {self.said()}")
+            time.sleep(0.05)
+        self.origin = re.search(r"ready at (\S+)", self.said())[1]
+        self.port = int(self.origin.rsplit(":", 1)[1])
+        self.token = open(self.token_file).read().strip()
+
+    def login_token(self):
+        return re.findall(r"\?token=(\w+)", self.said())[-1]
+
+    def ask(self, where, method="GET", body=None, headers=None, with_token=True):
+        all_headers = {"Authorization": "Bearer " + self.token} if with_token else {}
+        all_headers.update(headers or {})
+        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.origin + where, data=data, method=method, headers=all_headers)
+        try:
+            with urllib.request.build_opener(NoRedirect).open(request, timeout=patient(60)) as answer:
+                return Answer(answer.status, answer.headers, answer.read().decode())
+        except urllib.error.HTTPError as error:
+            return Answer(error.code, error.headers, error.read().decode())
+
+    def get(self, where):
+        answer = self.ask(where)
+        need(answer.status == 200, f"{where}: {answer.status} {answer.body[:300]}")
+        return answer.json()
+
+    def post(self, where, body, status=200):
+        answer = self.ask(where, "POST", body, CHANGE)
+        need(answer.status == status, f"{where}: {answer.status} {answer.body[:300]}")
+        return answer.json()
+
+    def job(self, body, seconds=60):
+        started = self.post("/api/jobs", body, 202)
+        until = time.monotonic() + patient(seconds)
+        while (job := self.get(f"/api/jobs/{started['id']}"))["state"] == "running":
+            need(time.monotonic() < until, f"still running: {job}")
+            time.sleep(0.1)
+        return job
+
+    def samplers(self):
+        return [int(word) for word in open(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read().split()]
+
+    def stop(self, how=signal.SIGTERM):
+        if self.child.poll() is None:
+            self.child.send_signal(how)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.child.wait(patient(20))
+        if self.child.poll() is None:
+            self.child.kill()
+        return self.child.wait()
+
+
+state = {}
+
+
+def shared(acu):
+    """The server of most tests, and its burner."""
+    if "server" not in state or state["server"].child.poll() is not None or state["burner"].poll() is not None:  # a test that fails ends all children
+        if state:
+            end_shared()
+        open(path("burner.py"), "w").write(BURNER)
+        state["name"] = f"burner-{os.getpid() % 100000}"
+        state["burner"] = subprocess.Popen(["/usr/bin/python3", path("burner.py"), state["name"][7:]])
+        state["server"] = Server(acu, "shared")
+    return state["server"]
+
+
+@atexit.register
+def end_shared():
+    if not state:
+        return
+    state["burner"].kill()
+    state["burner"].wait()
+    state["server"].stop()
+
+
+def walk(node):
+    yield node
+    for child in node["children"]:
+        yield from walk(child)
+
+
+def eventually(ask, what, seconds=30):
+    until = time.monotonic() + patient(seconds)
+    while not (found := ask()):
+        need(time.monotonic() < until, what)
+        time.sleep(0.3)
+    return found
+
+
+def recorded(acu):
+    """The burner is in the store."""
+    server = shared(acu)
+    return eventually(lambda: (tree := server.get(f"/api/flame?service={state['name']}&from=-120"))["total"] and tree, "the burner is in no flame graph after 30 s")
+
+
+# ------------------------------------------------------------------------------------------------ what is recorded
+
+
+def flame_graph_within_30_seconds(acu):
+    tree = recorded(acu)
+    nodes = {n["name"]: n for n in walk(tree["tree"])}
+    need("busy_function" in nodes, f"no busy_function in {sorted(nodes)[:40]}")
+    need(nodes["busy_function"]["kind"] == "python" and nodes["busy_function"]["value"] > 0.5 * tree["total"], str(nodes["busy_function"])[:200])
+    for node in walk(tree["tree"]):
+        need(node["value"] == node["self"] + sum(c["value"] for c in node["children"]), f"sums of {node['name']}")
+    need(tree["unit"] == "ns" and sum(p["value"] for p in tree["processes"]) == tree["total"], str(tree["processes"])[:200])
+
+
+def filters(acu):
+    recorded(acu)
+    server = shared(acu)
+    name, pid = state["name"], state["burner"].pid
+    whole = server.get("/api/flame?from=-120")
+    of_pid = server.get(f"/api/flame?from=-120&pid={pid}")
+    need(of_pid["total"] > 0 and whole["total"] >= of_pid["total"], "by process")
+    need(server.get("/api/flame?from=-120&service=no-such-service")["total"] == 0, "of a service that is not there")
+    need(server.get(f"/api/flame?from=-120&thread={name}")["total"] > 0, "by thread")
+    need(server.get("/api/flame?from=1000&to=2000")["total"] == 0, "of a time long ago")
+
+
+def formats(acu):
+    recorded(acu)
+    server = shared(acu)
+    where = f"/api/flame?from=-120&service={state['name']}&format="
+    folded = server.ask(where + "folded")
+    need(folded.status == 200 and re.search(r"busy_function\S*(;\S+)* \d+\n", folded.body), folded.body[:300])
+    need("attachment" in folded.headers["Content-Disposition"], str(folded.headers))
+    page = server.ask(where + "html")
+    need("busy_function" in page.body and page.headers["Content-Type"].startswith("text/html"), page.body[:200])
+    policy = page.headers["Content-Security-Policy"]
+    need("default-src 'none'" in policy and "script-src 'sha256-" in policy and "unsafe" not in policy, policy)
+    need(server.ask(where + "svg").body.startswith("<"), "svg")
+    need(server.ask(where + "nonsense").status == 400, "a format that is none")
+    need(server.ask("/api/flame?kind=alloc").status == 400, "a kind that is not recorded all the time")
+
+
+def overview_and_services(acu):
+    recorded(acu)
+    server, name = shared(acu), state["name"]
+    found = eventually(lambda: [s for s in server.get("/api/services?from=-60")["services"] if s["service"] == name and s["cpu"] > 0], "the burner is no service")
+    need(found[0]["type"] in ("process", "unit", "container") and found[0]["processes"] > 0 and found[0]["memory"] > 1 << 20, str(found))
+    overview = server.get("/api/overview")
+    need(len(overview["cpus"]) >= 1 and 0 < overview["busy"] <= 1 and abs(overview["now"] - time.time()) < 60, str(overview)[:300])
+    me = server.get("/api/me")
+    need({"cpu", "offcpu"} <= {k["name"] for k in me["kinds"] if k["stored"]} and me["read_only"] is False, str(me)[:300])
+    series = server.get(f"/api/series?service={name}&names=cpu,memory&from=-60")
+    need([s["name"] for s in series["series"]] == ["cpu", "memory"] and all(len(s["values"]) == len(series["times"]) for s in series["series"]), str(series)[:300])
+    need(any(v for v in series["series"][0]["values"]), str(series)[:300])
+    top = server.get(f"/api/top?service={name}&seconds=120")
+    need("busy_function" in [f["name"] for f in top["functions"]], str(top)[:300])
+    own = server.get("/api/series?names=own_samples,own_cpu,own_lost&from=-60")
+    need(any(v for v in own["series"][0]["values"]), "own samples are no series")
+
+
+def waits_are_recorded(acu):
+    server = shared(acu)
+    found = eventually(lambda: (t := server.get("/api/flame?kind=offcpu&from=-120"))["total"] and t, "no waits after 30 s")
+    need(found["unit"] == "ns", str(found)[:200])
+
+
+def comparison(acu):
+    recorded(acu)
+    server, name = shared(acu), state["name"]
+    same = server.get(f"/api/compare?service={name}&a_from=-120&b_from=-120")
+    need(same["a"]["total"] == same["b"]["total"] > 0 and same["tree"]["a"] == same["tree"]["b"], str(same)[:300])
+    none = server.get(f"/api/compare?a_service=none&b_service={name}&a_from=-120&b_from=-120")
+    rows = {f["name"]: f for f in none["functions"]}
+    need(rows["busy_function"]["total_a"] == 0 and rows["busy_function"]["total_b"] > 0, str(rows)[:300])
+    need("<html" in server.ask(f"/api/compare?service={name}&a_from=-120&b_from=-120&format=html").body, "the page")
+
+
+def exports_are_csv(acu):
+    recorded(acu)
+    server = shared(acu)
+    table = list(csv.reader(io.StringIO(server.ask("/api/export?what=services&from=-60").body)))
+    need(table[0][:3] == ["service", "type", "cpu"] and len({len(row) for row in table}) == 1, str(table)[:300])
+    table = list(csv.reader(io.StringIO(server.ask("/api/export?what=series&from=-60").body)))
+    need(table[0][0] == "time" and len(table) > 2, str(table)[:300])
+    need(server.ask("/api/export?what=secrets").status == 400, "what is not there")
+
+
+def metrics(acu):
+    recorded(acu)
+    server = shared(acu)
+    answer = server.ask("/metrics")
+    need(answer.headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0") and answer.body.endswith("# EOF\n"), answer.body[-200:])
+    names = set()
+    for line in answer.body.splitlines()[:-1]:
+        if line.startswith("# TYPE "):
+            need(line.split()[2] not in names, f"twice: {line}")
+            names.add(line.split()[2])
+        elif not line.startswith("#"):
+            need(re.fullmatch(r'[a-z_]+(\{[a-z]+="([^"\\]|\\.)*"(,[a-z]+="([^"\\]|\\.)*")*\})? -?[0-9.e+-]+', line) and re.split(r"[{ ]", line)[0] in names, line)
+    need(any(state["name"] in line and line.startswith("acu_service_cpu_cores") for line in answer.body.splitlines()), "the burner's CPU time")
+    if not shutil.which("promtool"):
+        raise Skipped("promtool is not installed")
+    text = "".join(line + "\n" for line in answer.body.splitlines() if not line.startswith(("# UNIT", "# EOF")))  # it reads the older format
+    checked = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True)
+    need("error" not in (checked.stdout + checked.stderr).lower(), checked.stdout + checked.stderr)
+
+
+# ------------------------------------------------------------------------------------------------ what is run
+
+
+def scripts(acu):
+    server = shared(acu)
+    need(server.post("/api/check", {"script": "interval:s:1 { exit(); }"})["valid"] is True, "a good script")
+    bad = server.post("/api/check", {"script": "interval:s:1 { nothing(); }"})
+    need(bad["valid"] is False and bad["marks"][0]["line"] == 1 and bad["marks"][0]["column"] > 1, str(bad))
+    job = server.job({"verb": "run_script", "arguments": {"script": "interval:ms:100 { @ticks = count(); }", "duration": 1}})
+    need(job["state"] == "done" and any(row["type"] == "map" for row in job["result"]["rows"]), str(job)[:400])
+    failed = server.job({"verb": "run_script", "arguments": {"script": "tracepoint:no:such { }", "duration": 1}})
+    need(failed["state"] == "failed" and "no tracepoint" in failed["error"], str(failed)[:400])
+    need(server.job({"verb": "run_script", "arguments": {"script": "begin { system(\"id\"); }", "duration": 1}})["state"] == "failed", "a script that changes the system")
+
+
+def jobs_can_be_cancelled(acu):
+    server = shared(acu)
+    started = server.post("/api/jobs", {"verb": "run_script", "arguments": {"script": "interval:ms:100 { @n = count(); }", "duration": 60}}, 202)
+    need(server.ask(f"/api/jobs/{started['id']}", "DELETE", headers={"X-Acu": "1"}).status == 200, "DELETE")
+    eventually(lambda: server.get(f"/api/jobs/{started['id']}")["state"] == "cancelled", "it was not cancelled", 20)
+    need(server.ask("/api/jobs/999999").status == 404, "a job that is not there")
+
+
+def measure_now(acu):
+    server = shared(acu)
+    job = server.job({"verb": "flame", "arguments": {"pid": state["burner"].pid, "duration": 1}})
+    need(job["state"] == "done" and job["has_page"] and "busy_function" in job["result"]["text"], str(job)[:400])
+    need("busy_function" in server.ask(f"/api/jobs/{job['id']}/page").body, "the page of a job")
+    need("busy_function" in server.ask(f"/api/jobs/{job['id']}/file?format=folded").body, "the file of a job")
+
+
+def lists(acu):
+    server = shared(acu)
+    need({"why", "flame", "run_script", "tool"} <= {v["name"] for v in server.get("/api/verbs")["verbs"]}, "verbs")
+    tools = server.get("/api/tools")["tools"]
+    need(len(tools) > 150 and all(t["group"] and t["title"] for t in tools), str(tools)[:200])
+    need("kprobe:vfs_read" in server.get("/api/complete?text=kprobe:vfs_rea")["words"], "probes")
+    need("count" in server.get("/api/complete?text=cou")["words"], "builtins")
+
+
+def sql(acu):
+    recorded(acu)
+    server = shared(acu)
+    rows = server.post("/api/sql", {"query": f"select pid, name from processes where pid = {state['burner'].pid}"})
+    need(rows["columns"] == ["pid", "name"] and rows["rows"] == [[state["burner"].pid, state["name"]]], str(rows))
+    stored = server.post("/api/sql", {"query": "select count(*) as n from samples", "of": "store"})
+    need(stored["columns"] == ["n"] and stored["rows"][0][0] > 0, str(stored))
+    for query, of in (("select missing", "host"), ("select missing", "store"), ("delete from samples", "store"), ("attach '/etc/passwd' as x", "host")):
+        answer = server.ask("/api/sql", "POST", {"query": query, "of": of}, CHANGE)
+        need(answer.status == 400 and answer.json()["error"], f"{query}: {answer.status} {answer.body}")
+
+
+# ------------------------------------------------------------------------------------------------ who may ask
+
+
+def nothing_without_a_token(acu):
+    server = shared(acu)
+    for where in ("/", "/api/me", "/api/flame", "/metrics", "/api/jobs", "/api/audit", "/no/such/thing", "/?token=" + "0" * 64, "/?token="):
+        answer = server.ask(where, with_token=False)
+        need(answer.status == 401 and "burner" not in answer.body, f"{where}: {answer.status}")
+    need(server.ask("/api/jobs", "POST", {"verb": "host"}, CHANGE, with_token=False).status == 401, "POST")
+    need(server.ask("/api/me", headers={"Authorization": "Bearer " + "0" * 64}).status == 401, "a wrong token")
+    need(server.ask("/api/me", headers={"Cookie": "acu=" + "0" * 64}, with_token=False).status == 401, "a wrong cookie")
+    need(server.ask("/healthz", with_token=False).body == "ok\n", "/healthz")
+
+
+def one_token_one_session(acu):
+    server = shared(acu)
+    token = server.login_token()
+    answer = server.ask("/?token=" + token, with_token=False)
+    need(answer.status == 303 and answer.headers["Location"] == "/", str(answer.status))
+    cookie = answer.headers["Set-Cookie"]
+    need("HttpOnly" in cookie and "SameSite=Strict" in cookie, cookie)
+    need(server.ask("/?token=" + token, with_token=False).status == 401, "the token again")
+    page = server.ask("/", headers={"Cookie": cookie.split(";")[0]}, with_token=False)
+    need(page.status == 200 and "default-src 'none'" in page.headers["Content-Security-Policy"] and "Access-Control-Allow-Origin" not in page.headers, str(page.headers))
+    eventually(lambda: server.login_token() != token, "no new token is printed", 5)
+
+
+def other_sites(acu):
+    server = shared(acu)
+    body = {"verb": "host", "arguments": {}}
+    need(server.ask("/api/jobs", "POST", body, {"Content-Type": "application/json"}).status == 403, "without the header")
+    need(server.ask("/api/jobs", "POST", body, {**CHANGE, "Origin": "http://evil.example"}).status == 403, "another origin")
+    need(server.ask("/api/jobs", "POST", b"verb=host", {"X-Acu": "1", "Content-Type": "application/x-www-form-urlencoded"}).status == 400, "a form")
+    need(server.ask("/api/me", headers={"Host": "evil.example"}).status == 403, "another host")
+    need(server.ask("/api/me", "OPTIONS").status in (403, 405), "OPTIONS")
+
+
+def raw(server, data, seconds=10):
+    with socket.create_connection(("127.0.0.1", server.port), timeout=patient(seconds)) as s:
+        s.sendall(data)
+        s.shutdown(socket.SHUT_WR)
+        out = b""
+        with contextlib.suppress(ConnectionError):
+            while piece := s.recv(65536):
+                out += piece
+        return out.decode("latin-1")
+
+
+def paths_lead_nowhere(acu):
+    server = shared(acu)
+    secret = f"Authorization: Bearer {server.token}\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
+    for where in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/api/../../etc/passwd", "//etc/passwd", "/api/jobs/../../etc/passwd", "/etc/passwd", "/api/flame%00.html", "/%zz"):
+        answer = raw(server, f"GET {where} HTTP/1.1\r\n{secret}".encode())
+        need(re.match(r"HTTP/1.1 (400|404)", answer) and "root:" not in answer, f"{where}: {answer[:100]}")
+
+
+def large_and_broken_requests(acu):
+    server = shared(acu)
+    host = f"Host: 127.0.0.1:{server.port}\r\n"
+    need("HTTP/1.1 431" in raw(server, f"GET / HTTP/1.1\r\n{host}X: {'a' * 100000}\r\n\r\n".encode()), "a huge header")
+    need("HTTP/1.1 413" in raw(server, f"POST /api/sql HTTP/1.1\r\n{host}Content-Length: 999999999\r\n\r\n".encode()), "a huge body")
+    for text in (b"\x00\x01\x02\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00"):
+        answer = raw(server, text)
+        need(answer == "" or answer.startswith("HTTP/1.1 400"), f"{text}: {answer[:100]}")
+    for body in (b"", b"{", b"[]", b"\xff\xfe", b'{"verb": 7}', b'{"verb": "host", "arguments": {"x": 1}}', b"[" * 100000, b'{"verb": "run_script"}'):
+        answer = server.ask("/api/jobs", "POST", body, CHANGE)
+        need(answer.status == 400 and answer.json()["error"], f"{body[:20]}: {answer.status}")
+    for query in ("from=x", "from=5&to=4", "from=1e400", "pid=-1", "pid=99999999999", "kind=%3Cscript%3E", "from=1796000000000"):
+        answer = server.ask("/api/flame?" + query)
+        need(answer.status == 400 and "<script" not in answer.headers.get("Content-Type", ""), f"{query}: {answer.status}")
+    need(server.get("/api/me")["host"], "it still answers")
+
+
+def slow_and_idle_connections(acu):
+    server = shared(acu)
+    idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(400)]
+    try:
+        for s in idle[:50]:
+            with contextlib.suppress(OSError):
+                s.sendall(b"GET / HTTP/1.1\r\n")
+        need(server.get("/api/me")["host"], "it answers others")
+    finally:
+        for s in idle:
+            s.close()
+    with socket.create_connection(("127.0.0.1", server.port), timeout=patient(30)) as slow:
+        begin = time.monotonic()
+        with contextlib.suppress(ConnectionError):
+            while time.monotonic() < begin + patient(25):
+                slow.sendall(b"G" if time.monotonic() == begin else b"")
+                slow.settimeout(0.5)
+                try:
+                    need(slow.recv(100) == b"", "an answer to half a request")
+                    break
+                except TimeoutError:
+                    pass
+            else:
+                need(False, "a request that never ends is not closed")
+
+
+def audit(acu):
+    server = shared(acu)
+    server.post("/api/jobs", {"verb": "host", "arguments": {}}, 202)
+    line = next(l for l in server.get("/api/audit")["lines"] if l["action"] == "POST /api/jobs" and "host" in l["arguments"])
+    need(line["client"] == "token file" and line["outcome"] == "202", str(line))
+    kept = [json.loads(text) for text in open(server.store + ".audit")]
+    need(any(k["verb"] == "POST /api/jobs" for k in kept) and os.stat(server.store + ".audit").st_mode & 0o77 == 0, str(kept)[:300])
+    need(os.stat(server.store).st_mode & 0o77 == 0, "others can read the store")
+
+
+# ------------------------------------------------------------------------------------------------ the store
+
+
+def refused(acu, *options, status=1):
+    done = subprocess.run([acu, "serve", "--listen", "127.0.0.1:0", *options], capture_output=True, text=True, timeout=patient(30))
+    need(done.returncode == status, f"{options}: exit status {done.returncode}: {done.stderr}")
+    need(done.stderr.count("ERROR: ") == 1, done.stderr)
+    return done.stderr
+
+
+def bad_stores(acu):
+    server = shared(acu)
+    need("another acu serve uses the store" in refused(acu, "--store", server.store), "two servers")
+    open(path("text.db"), "w").write("no database " * 1000)
+    need("is not a store" in refused(acu, "--store", path("text.db")), "a text")
+    with contextlib.closing(sqlite3.connect(path("other.db"))) as other:
+        other.execute("create table t(a)")
+    need("another program's database" in refused(acu, "--store", path("other.db"), status=2), "another program's")
+    shutil.copy(server.store, path("newer.db"))
+    with contextlib.closing(sqlite3.connect(path("newer.db"))) as newer:
+        newer.execute("pragma user_version = 99")
+    need("has version 99" in refused(acu, "--store", path("newer.db"), status=5), "a newer one")
+    refused(acu, "--store", "/no/such/folder/store.db")
+    for listen in ("0.0.0.0:7070", "127.0.0.1", "127.0.0.1:99999", "localhost:1"):
+        refused(acu, "--store", path("x.db"), "--listen", listen, status=2)
+    need("port is in use" in refused(acu, "--store", path("x.db"), "--listen", f"127.0.0.1:{server.port}"), "the port")
+
+
+def killed_and_started_again(acu):
+    server = Server(acu, "killed")
+    try:
+        eventually(lambda: server.get("/api/flame?from=-120")["total"], "nothing is recorded after 30 s")
+        samplers = server.samplers()
+        need(len(samplers) == 3, f"samplers: {samplers}")
+        before = server.get("/api/flame?from=-120")["total"]
+        server.child.kill()
+        server.child.wait()
+        eventually(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in samplers), "samplers outlive the server", 15)
+        done = subprocess.run([acu, "store", server.store, "check"], capture_output=True, text=True)
+        need(done.returncode == 0 and "whole" in done.stdout, done.stdout + done.stderr)
+        again = Server(acu, "killed")
+        try:
+            need(again.get("/api/flame?from=-240")["total"] >= before, "what was recorded is gone")
+            os.kill(again.samplers()[1], signal.SIGKILL)
+            eventually(lambda: again.get("/api/overview")["own"]["restarts"] >= 1 and len(again.samplers()) == 3, "a sampler that was killed is not started again")
+        finally:
+            need(again.stop() == 0, "exit status")
+    finally:
+        server.stop()
+
+
+def read_only(acu):
+    server = Server(acu, "readonly", "--read-only")
+    try:
+        need(server.ask("/api/jobs", "POST", {"verb": "host"}, CHANGE).status == 403, "a job")
+        need(server.ask("/api/jobs/1", "DELETE", headers={"X-Acu": "1"}).status == 403, "DELETE")
+        need(server.get("/api/me")["read_only"] is True, "/api/me")
+    finally:
+        need(server.stop() == 0, "exit status")
+
+
+def full_disk(acu):
+    if os.geteuid() != 0:
+        raise Skipped("mounting needs root")
+    folder = path("small")
+    os.makedirs(folder, exist_ok=True)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "none", folder], capture_output=True).returncode:
+        raise Skipped("tmpfs cannot be mounted here")
+    try:
+        made = subprocess.run([acu, "serve", "--sample", "host", "--store", os.path.join(folder, "s.db"), "--max-duration", "100ms"], capture_output=True, text=True, timeout=patient(40))
+        need(made.returncode == 0, made.stderr)
+        filler = os.open(os.path.join(folder, "filler"), os.O_WRONLY | os.O_CREAT)
+        with contextlib.suppress(OSError):
+            while True:
+                os.write(filler, b"x" * 4096)
+        os.close(filler)
+        done = subprocess.run([acu, "serve", "--sample", "host", "--store", os.path.join(folder, "s.db"), "--max-duration", "12s"], capture_output=True, text=True, timeout=patient(40))
+        need("disk is full" in done.stderr and done.stderr.count("disk is full") == 1, f"{done.returncode}: {done.stderr}")
+        need(done.returncode in (0, 1), f"exit status {done.returncode}")
+    finally:
+        subprocess.run(["umount", folder])
+
+
+def looking_after_a_store(acu):
+    recorded(acu)
+    server = shared(acu)
+
+    def store(*words, status=0):
+        done = subprocess.run([acu, "store", server.store, *words], capture_output=True, text=True, timeout=patient(60))
+        need(done.returncode == status, f"{words}: {done.returncode} {done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
+
+    sizes = json.loads(store("sizes", "--json"))
+    need(sizes["bytes"] > 0 and sizes["rows"]["samples"] > 0 and sizes["to"] > sizes["from"], str(sizes))
+    need("whole" in store("check"), "check")
+    store("export", "--service", state["name"], "--from", "-120", "-o", path("out.folded"))
+    need("busy_function" in open(path("out.folded")).read(), "export")
+    need("no samples" in store("export", "--from", "1000", "--until", "2000", "-o", path("none.folded"), status=3), "an empty range")
+    store("compact")
+    store("sizes", "more", status=2)
+    store("destroy", status=2)
+
+
+TESTS = [flame_graph_within_30_seconds, filters, formats, overview_and_services, waits_are_recorded, comparison, exports_are_csv, metrics, scripts, jobs_can_be_cancelled, measure_now, lists, sql,
+         nothing_without_a_token, one_token_one_session, other_sites, paths_lead_nowhere, large_and_broken_requests, slow_and_idle_connections, audit, bad_stores, killed_and_started_again, read_only,
+         full_disk, looking_after_a_store]
+
+sys.exit(run_suite(TESTS, TMP))
