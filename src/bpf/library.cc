@@ -22,6 +22,7 @@ EMBED(php);
 EMBED(luajit);
 EMBED(perl);
 EMBED(lua);
+EMBED(hotspot);
 
 namespace bpf {
 namespace {
@@ -118,6 +119,7 @@ std::span<const LibraryFunction> library() {
     add(acu_object_luajit, acu_object_luajit_end);
     add(acu_object_perl, acu_object_perl_end);
     add(acu_object_lua, acu_object_lua_end);
+    add(acu_object_hotspot, acu_object_hotspot_end);
     std::set<std::string_view> names;
     for (const LibraryFunction& f : all) assert(names.insert(f.name).second);
     return all;

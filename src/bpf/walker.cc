@@ -49,7 +49,7 @@ void Walker::take(std::span<const std::byte> record) {
   if (header + 8 * stack.count > record.size() || stack.native > stack.count) return;
   if (stacks_.contains(stack.id) || aliases_.contains(stack.id)) return;
   std::vector<uint64_t> frames(stack.words, stack.words + stack.count);
-  if (stack.native < stack.count && hooks_.splice) {
+  if ((stack.native < stack.count || stack.mixed) && hooks_.splice) {
     const std::span<const uint64_t> words = frames;
     Spliced spliced = hooks_.splice(stack.pid, stack.language, {words.first(stack.native), words.subspan(stack.native), stack.is_cut != 0});
     const auto [first, is_first] = meanings_.try_emplace(spliced.meaning, stack.id);

@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace runtime {
+
+struct CompiledCode; // of code that a compiler made of several functions: hotspot_code.h
 
 struct Code {
   std::string name, file;
@@ -17,6 +20,8 @@ struct Code {
   bool is_table_cut = false;    // the end of the table could not be read
   uint32_t kind = 0;            // LANGUAGE_…
   uint16_t version = 0;         // of the runtime, as its layout has it
+  bool is_hidden = false;       // tracebacks of the language leave it out
+  std::shared_ptr<const CompiledCode> compiled = {}; // nullptr: it is one function
 };
 
 // Fills all of the bytes; false: it cannot.

@@ -1,5 +1,7 @@
 #include "runtime/code_names.h"
 
+#include "runtime/hotspot_code.h"
+
 namespace runtime {
 
 namespace {
@@ -41,6 +43,9 @@ void CodeNames::add(uint32_t pid, const language_object& object, const language_
   if (is_new) at->second = std::make_unique<Code>(std::move(*code));
   if (objects_.size() >= max_objects) objects_.clear();
   objects_[{process_and_check(pid, object.check), object.address}] = at->second.get();
+  if (!at->second->compiled) return;
+  for (const CompiledCode::Call& call : at->second->compiled->methods)
+    if (!find(pid, call.method, call.check)) add(pid, language_object{.address = call.method, .check = call.check, .table = object.table}, table, read);
 }
 
 const Code* CodeNames::find(uint32_t pid, uint64_t address, uint32_t check) const {

@@ -11,6 +11,7 @@
  * freed and their addresses are used again, so a name belongs to process, address and check together. */
 #pragma once
 
+#include "runtime/hotspot_layout.h"
 #include "runtime/lua_layout.h"
 #include "runtime/luajit_layout.h"
 #include "runtime/perl_layout.h"
@@ -31,6 +32,7 @@ enum {
   LANGUAGE_PERL,
   LANGUAGE_LUAJIT,
   LANGUAGE_LUA,
+  LANGUAGE_JAVA,
   LANGUAGE_KINDS,
 };
 
@@ -62,6 +64,7 @@ struct language_table {
     struct luajit_layout luajit;
     struct perl_layout perl;
     struct lua_layout lua;
+    struct hotspot_layout hotspot;
   };
 };
 
@@ -114,6 +117,7 @@ struct language_walk {
     struct luajit_memory luajit;
     struct perl_memory perl;
     struct lua_memory lua;
+    struct hotspot_memory hotspot;
   };
 };
 

@@ -5,6 +5,7 @@
 #include "format/elf_file.h"
 #include "runtime/objects.h"
 #include "runtime/python_object_layout.h"
+#include "runtime/splice.h"
 #include "spec/frame_kinds.h"
 #include "unwind/walk.h"
 
@@ -44,6 +45,9 @@ struct StoppedRuntime {
   const ObjectMemory& memory;
 };
 
+// The function of a code object, by its address and check; nullptr: it is not known.
+using FindCodeObject = std::function<const Code*(uint64_t address, uint32_t check)>;
+
 struct Runtime {
   uint32_t kind; // LANGUAGE_…
   spec::FrameKind frames;
@@ -52,7 +56,7 @@ struct Runtime {
   // What a walker has read of a code object. Texts that are longer than that are completed with `read`, where the program still has them; what is
   // not there is cut. Nothing: it is no code object.
   std::optional<Code> (*decode)(const language_object& object, const language_table& table, const ReadMemory& read);
-  // The language frames of a thread of a stopped program.
+  // The language frames of a thread of a stopped program. nullptr: they are found with the native ones.
   LanguageStack (*walk)(const language_table& table, const ThreadWalk& thread, const ReadMemory& read);
   // The line at a position of the function; 0: it has none, or the table was cut before it.
   uint32_t (*line_of)(const Code& code, uint64_t position);
@@ -65,6 +69,11 @@ struct Runtime {
   std::vector<Variable> (*variables)(const StoppedRuntime& runtime, uint64_t frame, const TextLimits& limits) = nullptr;
   // The tasks of the program's event loops, from the stacks of all threads; nullptr: it has none.
   AsyncTasks (*tasks)(const StoppedRuntime& runtime, std::span<const LanguageStack> threads) = nullptr;
+  // Fills what only the process knows into its table; nothing: the runtime has not begun. A text: why its frames cannot be found; empty: they can.
+  // nullptr: the file has told all.
+  std::optional<std::string> (*complete)(language_table& table, const ReadMemory& read) = nullptr;
+  // The stack as it is shown, of native frames with language frames among them. nullptr: a walk gives two lists (splice.h).
+  std::vector<uint64_t> (*expand)(std::span<const uint64_t> words, const ProcessRuntime& process, Show show, const FindCodeObject& find) = nullptr;
 };
 
 std::span<const Runtime> runtimes();

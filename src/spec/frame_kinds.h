@@ -23,6 +23,7 @@ enum class FrameKind : uint8_t {
   lua,
   perl,
   interpreter, // machine code that carries out calls between functions of a language
+  java,
 };
 
 // Who runs the code. Kinds of one side are shown, hidden and folded together.
@@ -161,6 +162,17 @@ inline constexpr std::array frame_kinds{
                  .hue = 60,
                  .richness = 30,
                  .picture_hue = 60},
+    FrameKindRow{.kind = FrameKind::java,
+                 .name = "java",
+                 .label = "Java",
+                 .mark = "_[java]",
+                 .language = "Java",
+                 .layer = Layer::language,
+                 .tag = LANGUAGE_TAG_JAVA,
+                 .hue = 120,
+                 .richness = 52,
+                 .picture_hue = 120,
+                 .terminal_color = 2},
 };
 
 constexpr bool frame_kinds_are_in_order() {

@@ -27,5 +27,7 @@
 #define LANGUAGE_TAG_LUA 4ull
 /* Machine code of an interpreter, hidden where functions of the language are shown. The second word is its address. */
 #define INTERPRETER_TAG 5ull
+/* Among native frames: compiled methods are machine code. */
+#define LANGUAGE_TAG_JAVA 10ull
 
 #define STACK_END 0xffffffffffffff00ull

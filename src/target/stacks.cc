@@ -68,6 +68,7 @@ void Stacks::walk_language(size_t thread, Spliced& into) {
   const language_table& table = runtime()->table;
   const runtime::ReadMemory read = reader();
   const runtime::ThreadWalk walked = {.thread_pointer = target_.threads()[thread].registers[register_fs_base], .frames = of(thread).frames};
+  if (!runtime::runtime_of(table.kind).walk) return;
   runtime::LanguageStack found = runtime::runtime_of(table.kind).walk(table, walked, read);
   for (const language_object& object : found.objects) codes_.add(0, object, table, read);
   into.language = std::move(found);

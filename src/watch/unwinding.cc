@@ -172,7 +172,7 @@ Unwinding::Lists Unwinding::make_list(uint32_t pid) {
       list->files.push_back(file);
       range.file = file->number;
       range.bias = -*bias;
-      if (file->runtime && file->runtime->problem.empty() && codes_.show() != runtime::Show::native) add_runtime(*list, *file->runtime, *bias, range);
+      if (file->runtime && file->runtime->problem.empty() && codes_.show() != runtime::Show::native) add_runtime(pid, *list, *file->runtime, *bias, range);
     }
     ranges.push_back(range);
   }
@@ -184,14 +184,19 @@ Unwinding::Lists Unwinding::make_list(uint32_t pid) {
 }
 
 // `code`: what the process has mapped of the runtime's file, maybe in parts. Of several runtimes the first is walked.
-void Unwinding::add_runtime(List& list, const runtime::FileRuntime& file, uint64_t bias, const bpf::WalkTables::Range& code) {
+void Unwinding::add_runtime(uint32_t pid, List& list, const runtime::FileRuntime& file, uint64_t bias, const bpf::WalkTables::Range& code) {
   if (list.language != bpf::WalkTables::no_language) {
     runtime::ProcessRuntime& known = languages_[list.language];
     if (known.table.evaluation[0].begin == file.table.evaluation[0].begin + bias)
       known.code = {std::min<uint64_t>(known.code.begin, code.begin), std::max<uint64_t>(known.code.end, code.end)};
     return;
   }
-  const language_table table = runtime::moved(file.table, bias);
+  language_table table = runtime::moved(file.table, bias);
+  if (const auto complete = runtime::runtime_of(table.kind).complete) {
+    const auto problem = complete(table, [pid](uint64_t address, std::span<std::byte> to) { return base::read_process(static_cast<pid_t>(pid), address, to); });
+    if (problem && !problem->empty()) unknown_runtimes_.insert(file.version + ": " + *problem);
+    if (!problem || !problem->empty()) return;
+  }
   const auto number = walker_.tables().add_language(table);
   if (!number) {
     left_out_++;
@@ -205,7 +210,11 @@ void Unwinding::add_runtime(List& list, const runtime::FileRuntime& file, uint64
 bpf::Walker::Spliced Unwinding::splice(uint32_t pid, uint32_t language, const runtime::Lists& lists) const {
   bpf::Walker::Spliced out = {.words = {lists.native.begin(), lists.native.end()}};
   const auto process = languages_.find(language);
-  if (process != languages_.end()) out.words = runtime::splice(lists, process->second, codes_.show());
+  if (process != languages_.end()) {
+    const auto find = [&](uint64_t address, uint32_t check) { return codes_.find(pid, address, check); };
+    const auto expand = runtime::runtime_of(process->second.table.kind).expand;
+    out.words = expand ? expand(lists.native, process->second, codes_.show(), find) : runtime::splice(lists, process->second, codes_.show());
+  }
   out.meaning = codes_.meaning(pid, out.words);
   return out;
 }

@@ -80,7 +80,7 @@ private:
   Lists make_list(uint32_t pid);
   unwind::CodePlace find_code(uint32_t pid, uint64_t address, uint64_t time);
   bpf::Walker::Frames walk(const walk_copy& copy);
-  void add_runtime(List& list, const runtime::FileRuntime& file, uint64_t bias, const bpf::WalkTables::Range& code);
+  void add_runtime(uint32_t pid, List& list, const runtime::FileRuntime& file, uint64_t bias, const bpf::WalkTables::Range& code);
   bpf::Walker::Spliced splice(uint32_t pid, uint32_t language, const runtime::Lists& lists) const;
   void take_object(uint32_t pid, const language_object& object);
 

@@ -23,6 +23,7 @@ int acu_perl(__u64 slot);
 int acu_luajit(__u64 slot);
 int acu_luajit_frame(__u64 slot);
 int acu_lua(__u64 slot);
+int acu_hotspot_frame(__u64 slot);
 
 /* A pointer-sized member of a structure of the kernel, by its setting; 0 also where it cannot be read. */
 inline_always __u64 read_member(__u64 of, __u64 offset) {
@@ -231,8 +232,20 @@ inline_always long find_cfa(struct walk *w, struct unwind_rule *rule, __u64 *cfa
   }
 }
 
+/* The caller of code of a JVM, found with the frame. */
+inline_always long to_caller_of_java(struct walk *w) {
+  const struct hotspot_memory *m = &w->language_walk.hotspot;
+  if (!m->next_pc || m->next_sp <= w->sp) return stop(w, UNWIND_NO_FRAME_POINTER);
+  w->pc = m->next_pc;
+  w->sp = m->next_sp;
+  w->bp = m->next_bp;
+  w->is_exact = 0;
+  return 0;
+}
+
 /* From the frame at w->pc to its caller. */
 inline_always long to_caller(struct walk *w) {
+  if (w->pc - w->java_begin < w->java_bytes) return to_caller_of_java(w);
   struct unwind_rule *rule = &w->rule;
   long why = w->is_blind ? 0 : find_rule(w);
   if (why) return stop(w, why);
@@ -274,6 +287,10 @@ inline_always void add_evaluation(struct walk *w) {
 
 /* The frame at pc; how many of them run an interpreter's evaluation function tells whether there are language frames to look for. */
 inline_always void add_frame(struct walk *w) {
+  if (w->pc - w->java_begin < w->java_bytes) {
+    acu_hotspot_frame(w->slot);
+    return;
+  }
   if (w->awaits_cfa) {
     w->language_walk.evaluation_rsp[(w->evaluations - 1) & (LANGUAGE_MAX_EVALUATIONS - 1)] = w->sp;
     w->awaits_cfa = 0;
@@ -287,7 +304,7 @@ inline_always void add_frame(struct walk *w) {
 
 inline_always long step(struct walk *w) {
   if (to_caller(w)) return 1;
-  if (w->stack.count >= w->limit) return stop(w, UNWIND_TOO_DEEP);
+  if (w->stack.count - w->stack.mixed >= w->limit) return stop(w, UNWIND_TOO_DEEP);
   if (w->kept_count && w->pc == w->trampoline) acu_kept_return(w->slot);
   add_frame(w);
   return 0;
@@ -388,7 +405,7 @@ inline_always void begin(struct walk *w) {
   w->is_exact = 1;
   w->window = 0;
   w->hash = w->seed;
-  w->stack.count = 0;
+  w->stack.count = w->stack.mixed = 0;
   w->end = WALK_UNFINISHED;
   w->is_blind = w->is_done = 0;
   w->evaluations = 0;
@@ -415,7 +432,7 @@ __attribute__((noinline)) __u64 acu_not_walked(__u64 slot) {
     count(none);
     w->is_done = 1;
     w->hash = w->seed;
-    w->stack.count = 0;
+    w->stack.count = w->stack.mixed = 0;
     add_word(w, STACK_END | none);
     w->stack.native = 1;
     return acu_keep(slot);
@@ -451,6 +468,9 @@ inline_always void find_process(struct walk *w) {
   const struct language_table *table = w->language ? element(acu_languages, w->language) : 0;
   w->is_luajit = table && table->kind == LANGUAGE_LUAJIT;
   w->is_lua = table && table->kind == LANGUAGE_LUA;
+  const int is_java = table && table->kind == LANGUAGE_JAVA;
+  w->java_begin = is_java ? table->hotspot.begin : 0;
+  w->java_bytes = is_java ? table->hotspot.end - table->hotspot.begin : 0;
   for (int i = 0; i < LANGUAGE_CODE_RANGES; i++) {
     w->evaluation[i].begin = table ? table->evaluation[i].begin : 0;
     w->evaluation[i].end = table ? table->evaluation[i].end : 0;
@@ -482,7 +502,7 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
     if (w->is_done) return id;
     w->is_blind = 1;
   }
-  const int may_repeat = has_loop && w->limit > 1 && !w->is_blind && !w->kept_count && !w->is_luajit;
+  const int may_repeat = has_loop && w->limit > 1 && !w->is_blind && !w->kept_count && !w->is_luajit && !w->java_bytes;
   if (may_repeat) {
     const __u64 id = find_repeat(w);
     if (id) return id;

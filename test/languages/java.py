@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Frames of Java in user stacks: java.py ACU [--filter TEXT] [--java FOLDER]… [--all]
+
+The system's JDK runs Seeded.java (common.py), and so does each FOLDER: another JDK, with bin/java in it. No flag is given to a JVM that would help
+to find frames; flags that choose a compiler or a collector are. Last line: `N passed, N failed, N skipped`.
+"""
+import functools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), HERE]
+from common import EVERY, LIMIT, check_seeded, check_shares
+from tally import Skipped, need, run_tests, take_filter
+
+# Parameters are not in tracebacks of Java; native frames have an offset, and files of Java no folder. What triggers (java.io.File) is not written down.
+FRAME = re.compile(r"^\s+(?!java\.io\.|java\.lang\.Thread\.sleep)([\w.$/<>]+)\([^ +]*\)(?: (\S+?):(\d+)| (\S+))?$")
+SIMPLE = [["-Xint"], ["-XX:TieredStopAtLevel=1"], ["-XX:-TieredCompilation"]]
+COLLECTORS = [["-XX:+UseSerialGC"], ["-XX:+UseParallelGC"], ["-XX:+UseZGC"], ["-XX:+UseShenandoahGC"], ["-XX:-UseCompressedOops"]]
+
+
+@functools.cache
+def classes():
+    """A folder with the compiled programs, by the system's compiler."""
+    compiler = shutil.which("javac")
+    if not compiler:
+        raise Skipped("there is no javac here")
+    folder = tempfile.mkdtemp(prefix="acu-java-")
+    sources = [os.path.join(HERE, name) for name in ("Seeded.java", "Shapes.java")]
+    done = subprocess.run([compiler, "-nowarn", "--release", "8", "-Xlint:-options", "-d", folder, *sources], capture_output=True, text=True, timeout=LIMIT)
+    need(done.returncode == 0, done.stderr)
+    return folder
+
+
+def java(home, options=()):
+    program = os.path.join(home, "bin/java")
+    if not os.path.exists(program):
+        raise Skipped(f"there is no {program}")
+    if options and subprocess.run([program, *options, "-version"], capture_output=True).returncode != 0:
+        raise Skipped(f"this JVM does not know {' '.join(options)}")
+    return [program, *options, "-cp", classes()]
+
+
+def seeded(home, options, script, trigger, count, how="before", *way):
+    def test(acu):
+        words = [*java(home, options), "Seeded", "FOLDER", "7", str(count), trigger, *way]
+        all_stacks = count * (int(way[0]) if way else 1)
+        return check_seeded(acu, words, script, how, all_stacks, FRAME, lines=trigger == "unlink")
+    return test
+
+
+def acu_run(acu, *words):
+    done = subprocess.run([acu, *words], capture_output=True, text=True, errors="replace", timeout=LIMIT)
+    need(done.returncode == 0, f"status {done.returncode}: {done.stderr[-600:]}")
+    return done
+
+
+def is_deep(home):
+    def test(acu):
+        """Of a recursion 2,000 deep the innermost 500 frames are shown."""
+        done = acu_run(acu, "run", "-e", 'tracepoint:syscalls:sys_enter_unlink /str(args.pathname) == "/nonexistent/acu-shapes"/ { print(ustack(500)); }', "-c",
+                       " ".join([*java(home), "Shapes", "deep", "2000"]))
+        frames = re.findall(r"^\s+Shapes\.descend\(int\) Shapes.java:\d+$", done.stdout, re.M)
+        need(490 <= len(frames) <= 500, f"{len(frames)} frames: {done.stdout[:600]}")
+    return test
+
+
+def shares(home, options):
+    def test(acu):
+        frames = {70: "Shapes.seventy()_[java]", 20: "Shapes.twenty()_[java]", 10: "Shapes.ten()_[java]"}
+        return check_shares(acu, [*java(home, options), "Shapes", "shares", "3"], frames, "Shapes.shares(int)_[java]")
+    return test
+
+
+def is_known(home):
+    """Of all samples in Java threads at most 5 in 1000 have a frame without a name or a stack that is not complete."""
+    def test(acu):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "seeded.folded")
+            acu_run(acu, "flame", "-q", "-F", "1999", "-o", path, "--", *java(home), "Seeded", folder, "7", "3000", "unlink")
+            with open(path) as f:
+                stacks = [line.rsplit(" ", 1) for line in f]
+        own = [(stack, int(weight)) for stack, weight in stacks if "_[java]" in stack]
+        total = sum(weight for _, weight in own)
+        bad = sum(weight for stack, weight in own if re.search(r"\[(unknown|code object gone)\]|;0x[0-9a-f]+", stack))
+        complete = sum(weight for stack, weight in own if re.search(r"(start_thread|clone3?)", stack.split("_[java]")[0]))
+        need(total > 200 and bad <= 0.005 * total and complete >= 0.99 * total, f"{bad} of {total} samples have unknown frames, {complete} are complete")
+        return f"{bad} of {total} samples have unknown frames, {complete} are complete"
+    return test
+
+
+def tests(homes):
+    for home in homes:
+        name = os.path.basename(home)
+        yield f"{name}: unlink, attached before it starts", seeded(home, (), "unlink", "unlink", 2000)
+        yield f"{name}: unlink, attached after it starts", seeded(home, (), "unlink", "unlink", 2000, "after")
+        yield f"{name}: spin", seeded(home, (), "unlink, spin", "spin", 2000 if EVERY else 400)
+        yield f"{name}: sleep", seeded(home, (), "unlink, sleep", "sleep", 2000 if EVERY else 400)
+        yield f"{name}: threads", seeded(home, (), "unlink", "unlink", 500, "before", "4")
+        yield f"{name}: deep", is_deep(home)
+        yield f"{name}: known", is_known(home)
+        for options in SIMPLE + COLLECTORS if EVERY else SIMPLE[:2]:
+            yield f"{name}: {' '.join(options)}", seeded(home, options, "unlink", "unlink", 1000)
+        for options in [(), *SIMPLE] if EVERY else [()]:
+            yield f"{name}: shares {' '.join(options)}".rstrip(), shares(home, options)
+
+
+def take_homes(arguments):
+    out = [os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("java") or "/usr/lib/jvm/default-java/bin/java")))]
+    while "--java" in arguments:
+        at = arguments.index("--java")
+        out.append(arguments[at + 1])
+        del arguments[at:at + 2]
+    return out
+
+
+if __name__ == "__main__":
+    only, homes = take_filter(sys.argv), take_homes(sys.argv)
+    try:
+        status = run_tests([(name, test) for name, test in tests(homes) if only in name], os.path.abspath(sys.argv[1]), tells_reason=False)
+    finally:
+        if classes.cache_info().currsize:
+            shutil.rmtree(classes())
+    sys.exit(status)
