@@ -53,7 +53,7 @@ public class Seeded implements Runnable {
   int delete() { write(new Throwable()); return NOTHING.delete() ? 1 : 0; }
 
   int spin() {
-    write(new Throwable()); NOTHING.delete(); for (long end = System.nanoTime() + 3000000, n = 0; System.nanoTime() < end; n++) sink += n ^ sink; return 1;
+    write(new Throwable()); NOTHING.delete(); for (int n = 0; n < 2000000; n++) sink += n ^ sink; return 1;
   }
 
   int sleep() {
@@ -66,8 +66,10 @@ public class Seeded implements Runnable {
 
   void write(Throwable at) {
     text.setLength(0);
-    for (StackTraceElement e : at.getStackTrace())
-      text.append(e.getClassName()).append('.').append(e.getMethodName()).append('|').append(e.getFileName()).append('|').append(Math.max(0, e.getLineNumber())).append('\n');
+    for (StackTraceElement e : at.getStackTrace()) {
+      final int line = Math.max(0, e.getLineNumber()); // native methods have none
+      text.append(e.getClassName()).append('.').append(e.getMethodName()).append('|').append(line == 0 ? "" : e.getFileName()).append('|').append(line).append('\n');
+    }
     text.append('\n');
     try {
       out.write(text.toString());

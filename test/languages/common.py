@@ -39,6 +39,8 @@ SCRIPTS = {
     "unlink": f'{UNLINK} {{ {COUNT}; {PRINT} }}',
     "unlink, spin": f"""{UNLINK} {{ {COUNT}; @armed[tid] = 1 }}
         profile:hz:997 /@armed[tid]/ {{ delete(@armed[tid]); {PRINT} }}""",
+    "unlink, sleep": f"""{UNLINK} {{ {COUNT}; @armed[tid] = 1 }}
+        tracepoint:sched:sched_switch /@armed[tid] && args.prev_state == 1/ {{ delete(@armed[tid]); {PRINT} }}""",
 }
 EVERY = "--all" in sys.argv
 COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 2000 if EVERY else 1000, "spin": 2000 if EVERY else 400}  # of stacks
