@@ -99,6 +99,7 @@ SUITES = {
     "php": "languages/php.py",
     "perl": "languages/perl.py",
     "lua": "languages/lua.py",
+    "java": "languages/java.py",
     "names": "names/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",

@@ -35,17 +35,22 @@ constexpr Field fields[] = {
     {&hotspot_layout::blob_header_size, "CodeBlob::_header_size"},
     {&hotspot_layout::blob_frame_complete, "CodeBlob::_frame_complete_offset"},
     {&hotspot_layout::blob_frame_size, "CodeBlob::_frame_size"},
-    {&hotspot_layout::blob_code_begin, "CodeBlob::_code_begin"},
-    {&hotspot_layout::blob_code_end, "CodeBlob::_code_end"},
+    {&hotspot_layout::blob_code_begin, "CodeBlob::_code_begin", "CodeBlob::_code_offset"},
+    {&hotspot_layout::blob_code_end, "CodeBlob::_code_end", "CodeBlob::_data_offset"},
+    {&hotspot_layout::blob_relocation_size, "CodeBlob::_relocation_size", {}, false},
+    {&hotspot_layout::blob_mutable, "CodeBlob::_mutable_data", {}, false},
+    {&hotspot_layout::blob_mutable_size, "CodeBlob::_mutable_data_size", {}, false},
     {&hotspot_layout::compiled_method, "CompiledMethod::_method", "nmethod::_method"},
-    {&hotspot_layout::compiled_scopes, "CompiledMethod::_scopes_data_begin", "nmethod::_scopes_data_begin"},
-    {&hotspot_layout::compiled_deopt, "CompiledMethod::_deopt_handler_begin", "nmethod::_deopt_handler_begin"},
-    {&hotspot_layout::compiled_deopt_call, "CompiledMethod::_deopt_mh_handler_begin", "nmethod::_deopt_mh_handler_begin"},
+    {&hotspot_layout::compiled_scopes, "CompiledMethod::_scopes_data_begin", "nmethod::_scopes_data_offset"},
+    {&hotspot_layout::compiled_deopt, "CompiledMethod::_deopt_handler_begin", "nmethod::_deopt_handler_offset"},
+    {&hotspot_layout::compiled_deopt_call, "CompiledMethod::_deopt_mh_handler_begin", "nmethod::_deopt_mh_handler_offset"},
     {&hotspot_layout::compiled_original_pc, "nmethod::_orig_pc_offset"},
     {&hotspot_layout::compiled_id, "nmethod::_compile_id"},
-    {&hotspot_layout::compiled_metadata, "nmethod::_metadata_offset"},
+    {&hotspot_layout::compiled_metadata, "nmethod::_metadata_offset", {}, false},
     {&hotspot_layout::compiled_descriptors, "nmethod::_scopes_pcs_offset"},
-    {&hotspot_layout::compiled_descriptors_end, "nmethod::_dependencies_offset"},
+    {&hotspot_layout::compiled_descriptors_end, "nmethod::_dependencies_offset", "nmethod::_scopes_data_offset"},
+    {&hotspot_layout::compiled_immutable, "nmethod::_immutable_data", {}, false},
+    {&hotspot_layout::compiled_immutable_size, "nmethod::_immutable_data_size", {}, false},
     {&hotspot_layout::method_const, "Method::_constMethod"},
     {&hotspot_layout::method_flags, "Method::_flags", {}, false},
     {&hotspot_layout::const_pool, "ConstMethod::_constants"},
@@ -86,8 +91,13 @@ std::string_view read_layout(const HotspotStructs& structs, hotspot_layout& l) {
     if (!size || !*size) return s.type;
     l.*s.to = static_cast<uint16_t>(*size);
   }
+  l.has_offsets = l.compiled_immutable != 0;
+  if (l.has_offsets ? !l.blob_mutable || !l.blob_mutable_size || structs.field("CodeBlob::_code_begin") : !l.compiled_metadata)
+    return "a known form of compiled code";
   l.method_hidden = static_cast<uint16_t>(structs.constant("Method::_hidden").value_or(0));
   l.const_has_lines = static_cast<uint16_t>(structs.constant("ConstMethod::_has_linenumber_table").value_or(1));
+  // From release 21 on it is ConstMethodFlags::is_hidden, which is not published.
+  if (!l.method_hidden && l.version >= 21) l.const_hidden = 1 << 12;
   return {};
 }
 
@@ -96,9 +106,9 @@ bool read_heaps(const HotspotStructs& structs, PagedMemory& memory, hotspot_layo
   const auto field = [&](std::string_view name) { return structs.field(name).value_or(0); };
   const auto value = [&](std::string_view name) { return memory.number(field(name), 8); };
   const uint64_t heaps = value("CodeCache::_heaps");
-  const uint64_t count = heaps ? memory.number(heaps + field("GrowableArrayBase::_len"), 4) : 0;
+  const uint64_t count = heaps ? memory.number(heaps + structs.field("GrowableArrayBase::_len").value_or(field("GenericGrowableArray::_len")), 4) : 0;
   if (!count || count > HOTSPOT_HEAPS) return false;
-  const uint64_t data = memory.number(heaps + structs.field("GrowableArray<int>::_data").value_or(0), 8);
+  const uint64_t data = memory.number(heaps + field("GrowableArray<int>::_data"), 8);
   const uint64_t memory_at = field("CodeHeap::_memory"), map_at = field("CodeHeap::_segmap"), low = field("VirtualSpace::_low_boundary"),
                  high = field("VirtualSpace::_high_boundary");
   l.begin = ~uint64_t{0};

@@ -15,6 +15,7 @@ std::optional<std::string> complete_hotspot(language_table& table, const ReadMem
 std::optional<Code> decode_hotspot(const language_object& object, const language_table& table, const ReadMemory& read);
 // Positions are bytes of bytecode.
 uint32_t line_of_hotspot(const Code& code, uint64_t position);
-std::vector<uint64_t> expand_hotspot(std::span<const uint64_t> words, const ProcessRuntime& process, Show show, const FindCodeObject& find);
+std::optional<RuntimeFrame> frame_of_hotspot(const language_table& table, const ReadMemory& read, const unwind::Frame& frame);
+Expanded expand_hotspot(std::span<const uint64_t> words, const ProcessRuntime& process, Show show, const FindCodeObject& find);
 
 } // namespace runtime

@@ -17,11 +17,31 @@ constexpr uint64_t max_bytes = 4 << 20; // of each part of the debug information
 constexpr size_t max_depth = 256;       // of inlined calls
 constexpr size_t descriptor_bytes = 16; // PcDesc: pc_offset, scope_decode_offset, obj_decode_offset, flags
 
-std::vector<std::byte> part(const ReadMemory& read, uint64_t begin, uint64_t end) {
+struct Parts {
+  struct Range {
+    uint64_t begin, end;
+  } descriptors, scopes, metadata;
+};
+
+Parts parts_of(const hotspot_layout& l, uint64_t blob, Bytes header) {
+  const auto number = [&](uint16_t field) { return number_at(header, field, 4); };
+  if (l.has_offsets) {
+    const uint64_t from = number_at(header, l.compiled_immutable, 8), mutable_data = number_at(header, l.blob_mutable, 8);
+    return {.descriptors = {from + number(l.compiled_descriptors), from + number(l.compiled_descriptors_end)},
+            .scopes = {from + number(l.compiled_scopes), from + number(l.compiled_immutable_size)},
+            .metadata = {mutable_data + number(l.blob_relocation_size), mutable_data + number(l.blob_mutable_size)}};
+  }
+  const uint64_t scopes = number_at(header, l.compiled_scopes, 8), descriptors = blob + number(l.compiled_descriptors);
+  return {.descriptors = {descriptors, blob + number(l.compiled_descriptors_end)},
+          .scopes = {scopes, descriptors},
+          .metadata = {blob + number(l.compiled_metadata), scopes}};
+}
+
+std::vector<std::byte> part(const ReadMemory& read, const Parts::Range& range) {
   std::vector<std::byte> out;
-  if (end <= begin || end - begin > max_bytes) return out;
-  out.resize(end - begin);
-  if (!read(begin, out)) out.clear();
+  if (range.end <= range.begin || range.end - range.begin > max_bytes) return out;
+  out.resize(range.end - range.begin);
+  if (!read(range.begin, out)) out.clear();
   return out;
 }
 
@@ -54,10 +74,8 @@ std::span<const CompiledCode::Call> CompiledCode::at(uint64_t position) const {
 }
 
 CompiledCode read_compiled_code(const hotspot_layout& l, uint64_t blob, Bytes header, const ReadMemory& read) {
-  const auto offset = [&](uint16_t field) { return blob + number_at(header, field, 4); };
-  const uint64_t first = offset(l.compiled_descriptors), scopes_begin = number_at(header, l.compiled_scopes, 8);
-  const auto descriptors = part(read, first, offset(l.compiled_descriptors_end)), scopes = part(read, scopes_begin, first),
-             metadata = part(read, offset(l.compiled_metadata), scopes_begin);
+  const Parts parts = parts_of(l, blob, header);
+  const auto descriptors = part(read, parts.descriptors), scopes = part(read, parts.scopes), metadata = part(read, parts.metadata);
   Checks checks(l, read);
   CompiledCode out;
   const uint64_t method = number_at(header, l.compiled_method, 8);

@@ -9,6 +9,9 @@
 
 namespace runtime {
 
+// Code::version of code that is of no method.
+inline constexpr uint16_t hotspot_stub = 1;
+
 struct CompiledCode {
   struct Call {
     uint64_t method = 0;

@@ -26,6 +26,9 @@ enum {
   HOTSPOT_NO_POSITION = 0xffffff, /* no bytecode: native methods */
 };
 
+/* Bytes of language_object::object. */
+enum { HOTSPOT_OBJECT_IS_BLOB, HOTSPOT_OBJECT_HAS_NAME };
+
 /* Slots of interpreted frames, from rbp. */
 enum { HOTSPOT_SLOT_BCP = -64, HOTSPOT_SLOT_METHOD = -24, HOTSPOT_SLOT_SENDER_SP = -8, HOTSPOT_SLOT_RBP = 0, HOTSPOT_SLOT_RETURN = 8 };
 
@@ -47,16 +50,19 @@ struct hotspot_layout {
   __u16 blob_size, blob_header_size;
   __u16 blob_frame_complete; /* offset in the code from which on the frame is complete */
   __u16 blob_frame_size;     /* in words */
+  __u16 has_offsets;         /* release 25: places in a blob are 4-byte offsets from its begin, and debug information is not in it */
   __u16 blob_code_begin, blob_code_end;
+  __u16 blob_relocation_size, blob_mutable, blob_mutable_size;   /* if has_offsets: metadata is behind relocations */
   __u16 compiled_bytes; /* size of an nmethod's header, which tells it from other blobs */
   __u16 compiled_method, compiled_scopes, compiled_deopt, compiled_deopt_call; /* in nmethod, as those that follow */
   __u16 compiled_original_pc; /* offset in the frame */
   __u16 compiled_id;
-  __u16 compiled_metadata, compiled_descriptors, compiled_descriptors_end; /* offsets from the blob */
+  __u16 compiled_metadata, compiled_descriptors, compiled_descriptors_end; /* offsets from the blob, or from: */
+  __u16 compiled_immutable, compiled_immutable_size;                       /* if has_offsets */
   __u16 method_const, method_flags, method_hidden; /* in Method; the last is a bit of its flags */
   __u16 const_bytes;                               /* size of a ConstMethod: its bytecode follows */
   __u16 const_pool, const_size, const_flags, const_code_size, const_name, const_signature; /* in ConstMethod; its size is in words */
-  __u16 const_has_lines;                           /* a bit of its flags */
+  __u16 const_has_lines, const_hidden;             /* bits of its flags */
   __u16 pool_bytes;                                /* size of a ConstantPool: its entries follow */
   __u16 pool_holder, pool_file;                    /* in ConstantPool; pool_file: 0 if the class has it */
   __u16 class_file;                                /* in InstanceKlass, if the class has it */

@@ -1,11 +1,10 @@
-// Names and lines of Java methods, and stacks with them.
+// Names and lines of Java methods.
 #include "runtime/hotspot.h"
 #include "runtime/hotspot_code.h"
 #include "runtime/hotspot_stream.h"
 #include "runtime/hotspot_structs.h"
 #include "runtime/object_bytes.h"
 #include "runtime/stopped_walk.h"
-#include "spec/stack_entries.h"
 
 #include "runtime/hotspot_walk.h"
 
@@ -79,6 +78,13 @@ std::vector<Line> lines_of(Bytes table, unsigned release) {
   return out;
 }
 
+// "a/b/C", "f" and "(I)V" are "a.b.C.f(int)". Hidden classes have '+' before their address.
+std::string name_of(std::string scope, std::string_view name, std::string_view descriptor) {
+  std::ranges::replace(scope, '/', '.');
+  std::ranges::replace(scope, '+', '/');
+  return scope + "." + std::string(name) + parameters_of(descriptor);
+}
+
 std::optional<Code> decode_method(const language_object& object, const hotspot_layout& l, const ReadMemory& read) {
   hotspot_memory m = {};
   walked_memory = &read;
@@ -88,15 +94,14 @@ std::optional<Code> decode_method(const language_object& object, const hotspot_l
   const uint64_t pool = number_at(constants, l.const_pool, 8), holder = memory.number(pool + l.pool_holder, 8);
   const auto entry = [&](uint64_t index) { return index ? symbol_at(l, memory, memory.number(pool + l.pool_bytes + 8 * index, 8)) : std::string(); };
   const std::string name = entry(number_at(constants, l.const_name, 2));
-  std::string scope = symbol_at(l, memory, memory.number(holder + l.class_name, 8));
+  const std::string scope = symbol_at(l, memory, memory.number(holder + l.class_name, 8));
   if (name.empty() || scope.empty()) return std::nullopt;
-  std::ranges::replace(scope, '/', '.');
-  std::ranges::replace(scope, '+', '/'); // of hidden classes, before their address
-  Code out = {.name = scope + "." + name + parameters_of(entry(number_at(constants, l.const_signature, 2))), .kind = LANGUAGE_JAVA};
+  Code out = {.name = name_of(scope, name, entry(number_at(constants, l.const_signature, 2))), .kind = LANGUAGE_JAVA};
   out.file = entry(l.pool_file ? memory.number(pool + l.pool_file, 2) : l.class_file ? memory.number(holder + l.class_file, 2) : 0);
-  out.is_hidden = l.method_hidden && (memory.number(object.address + l.method_flags, 2) & l.method_hidden);
+  const uint64_t flags = number_at(constants, l.const_flags, 2);
+  out.is_hidden = (l.method_hidden && (memory.number(object.address + l.method_flags, 2) & l.method_hidden)) || (flags & l.const_hidden);
   const uint64_t bytes = 8 * number_at(constants, l.const_size, 4), code = l.const_bytes + number_at(constants, l.const_code_size, 2);
-  if (!(number_at(constants, l.const_flags, 2) & l.const_has_lines) || bytes <= code || bytes > max_const_bytes) return out;
+  if (!(flags & l.const_has_lines) || bytes <= code || bytes > max_const_bytes) return out;
   std::vector<std::byte> table(bytes - code);
   if (!read(m.constants + code, table)) return out;
   const std::vector<Line> lines = lines_of(table, l.version);
@@ -116,6 +121,7 @@ std::optional<Code> decode_blob(const language_object& object, const hotspot_lay
   if (!m.is_compiled) {
     PagedMemory memory(read);
     out.name = memory.text(number_at(header, l.blob_name, 8));
+    out.version = hotspot_stub;
     return out.name.empty() ? std::nullopt : std::optional(out);
   }
   out.compiled = std::make_shared<const CompiledCode>(read_compiled_code(l, object.address, header, read));
@@ -125,13 +131,25 @@ std::optional<Code> decode_blob(const language_object& object, const hotspot_lay
   return out;
 }
 
-uint32_t check_of(const spec::StackEntry& entry) { return entry.number >> LANGUAGE_CHECK_SHIFT & LANGUAGE_CHECK_MASK; }
+std::string symbol_of(const hotspot_layout& l, Bytes symbol) {
+  const uint64_t length = number_at(symbol, l.symbol_length, 2);
+  if (!length || l.symbol_body + length > symbol.size()) return {};
+  return {reinterpret_cast<const char*>(symbol.data()) + l.symbol_body, length};
+}
+
+std::optional<Code> name_only(const language_object& object, const hotspot_layout& l) {
+  const std::string name = symbol_of(l, as_bytes(object.name)), scope = symbol_of(l, as_bytes(object.file));
+  if (name.empty() || scope.empty()) return std::nullopt;
+  return Code{.name = name_of(scope, name, symbol_of(l, as_bytes(object.lines))), .kind = LANGUAGE_JAVA};
+}
 
 } // namespace
 
+// The process may have ended, or thrown the code away: then there is only its name.
 std::optional<Code> decode_hotspot(const language_object& object, const language_table& table, const ReadMemory& read) {
-  if (!read) return std::nullopt;
-  return object.object[0] ? decode_blob(object, table.hotspot, read) : decode_method(object, table.hotspot, read);
+  std::optional<Code> out;
+  if (read) out = object.object[HOTSPOT_OBJECT_IS_BLOB] ? decode_blob(object, table.hotspot, read) : decode_method(object, table.hotspot, read);
+  return out || !object.object[HOTSPOT_OBJECT_HAS_NAME] ? out : name_only(object, table.hotspot);
 }
 
 uint32_t line_of_hotspot(const Code& code, uint64_t position) {
@@ -143,47 +161,6 @@ uint32_t line_of_hotspot(const Code& code, uint64_t position) {
     if (l.position < position && l.position >= best) best = l.position, line = l.line;
   }
   return line;
-}
-
-// Frames of the JVM between Java frames, and on the way to the first one, are left out; so are stubs that lead from one to the other.
-std::vector<uint64_t> expand_hotspot(std::span<const uint64_t> words, const ProcessRuntime& process, Show show, const FindCodeObject& find) {
-  const spec::UserStack parts = spec::split_user_stack(words);
-  const hotspot_layout& l = process.table.hotspot;
-  const bool is_native = show == Show::native;
-  std::vector<uint64_t> out;
-  bool is_inside = false;
-  const auto add = [&](const CompiledCode::Call& call) {
-    const Code* code = find(call.method, call.check);
-    if (code && code->is_hidden) return;
-    const uint64_t number = uint64_t{call.check} << LANGUAGE_CHECK_SHIFT | (call.position & LANGUAGE_POSITION_MASK);
-    out.insert(out.end(), {spec::tagged_word(spec::FrameKind::java, number), call.method});
-  };
-  for (std::span<const uint64_t> rest = parts.frames; !rest.empty();) {
-    const bool is_innermost = rest.size() == parts.frames.size();
-    const uint64_t word = rest.front();
-    const spec::StackEntry entry = spec::take_entry(rest);
-    if (entry.tag != LANGUAGE_TAG_JAVA) {
-      const uint64_t code = entry.address - (is_innermost ? 0 : 1);
-      const bool is_vm = code - process.code.begin < process.code.end - process.code.begin, is_stub = hotspot_is_code(&l, entry.address);
-      const bool folds = is_stub || (is_inside && is_vm);
-      if (show == Show::foldable && folds && !is_stub)
-        out.insert(out.end(), {spec::tagged_word(spec::FrameKind::interpreter, 0), code});
-      else if (!folds || show == Show::both || is_native)
-        out.push_back(word);
-      continue;
-    }
-    is_inside = true;
-    const Code* code = find(entry.address, check_of(entry));
-    if (!(entry.number & LANGUAGE_FIRST)) {
-      add({entry.address, check_of(entry), static_cast<uint32_t>(entry.number & LANGUAGE_POSITION_MASK)});
-    } else if (!code || !code->compiled) {
-      if (!code || is_innermost || show == Show::both) out.insert(out.end(), {word, entry.address});
-    } else {
-      for (const CompiledCode::Call& call : code->compiled->at(entry.number & LANGUAGE_POSITION_MASK)) add(call);
-    }
-  }
-  if (parts.end) out.push_back(parts.end);
-  return out;
 }
 
 } // namespace runtime

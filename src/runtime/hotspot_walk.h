@@ -47,11 +47,19 @@ language_inline void hotspot_block(const struct hotspot_layout *l, struct hotspo
   m->blob = m->heap + (m->segment << (l->segment_shift & 31)) + l->block_header;
 }
 
+/* A place in the blob that was read, by the field that has it. */
+language_inline __u64 hotspot_place(const struct hotspot_layout *l, const struct hotspot_memory *m, __u64 field) {
+  return l->has_offsets ? m->blob + language_half(m->blob_bytes, field) : language_word(m->blob_bytes, field);
+}
+
+/* Two bytes of what was read into an array. */
+#define hotspot_short(bytes, offset) (language_half(bytes, (offset) & ~3) >> (((offset) & 2) << 3) & 0xffff)
+
 /* Reads the blob; 1: pc is not in its code. */
 language_inline int hotspot_read_blob(const struct hotspot_layout *l, struct hotspot_memory *m) {
   if (language_read(m->blob_bytes, HOTSPOT_BLOB_BYTES, m->blob) && language_read(m->blob_bytes, HOTSPOT_HEADER_BYTES, m->blob)) return 1;
-  const __u64 begin = language_word(m->blob_bytes, l->blob_code_begin), end = language_word(m->blob_bytes, l->blob_code_end);
-  m->is_compiled = language_half(m->blob_bytes, l->blob_header_size) == l->compiled_bytes;
+  const __u64 begin = hotspot_place(l, m, l->blob_code_begin), end = hotspot_place(l, m, l->blob_code_end);
+  m->is_compiled = hotspot_short(m->blob_bytes, l->blob_header_size) == l->compiled_bytes;
   return begin <= m->blob || m->pc - begin >= end - begin;
 }
 
@@ -77,10 +85,6 @@ language_inline int hotspot_read_method(const struct hotspot_layout *l, struct h
   m->constants = 0;
   if (!method || method & 7 || language_read(&m->constants, 8, method + l->method_const) || !m->constants || m->constants & 7) return 1;
   return language_read(m->const_bytes, HOTSPOT_CONST_BYTES, m->constants) != 0;
-}
-
-language_inline __u64 hotspot_code_size(const struct hotspot_layout *l, const struct hotspot_memory *m) {
-  return language_half(m->const_bytes, l->const_code_size & ~3) >> ((l->const_code_size & 2) << 3) & 0xffff;
 }
 
 /* Takes the caller from the two words at `top`: rbp, and the return address above it. 1: that is none. */
@@ -125,8 +129,8 @@ language_inline int hotspot_sized(const struct hotspot_layout *l, struct hotspot
   const __u64 top = m->sp + size - 16;
   int state = HOTSPOT_FRAME;
   if (m->is_exact && !language_read(m->text, HOTSPOT_TEXT_BYTES, m->pc - 8)) {
-    const __u64 at = m->pc - language_word(m->blob_bytes, l->blob_code_begin);
-    const int is_complete = (__s64)at >= (__s32)language_half(m->blob_bytes, l->blob_frame_complete);
+    const __u64 at = m->pc - hotspot_place(l, m, l->blob_code_begin);
+    const int is_complete = (__s64)at >= (__s16)hotspot_short(m->blob_bytes, l->blob_frame_complete);
     state = is_complete ? hotspot_epilogue(m->text) : hotspot_prologue(m->text);
   }
   if (state == HOTSPOT_PUSHED && !hotspot_take_caller(l, m, m->sp, 0)) return 0;
@@ -161,7 +165,7 @@ language_inline int hotspot_interpreted(const struct hotspot_layout *l, struct l
   m->next_pc = address;
   m->next_sp = sender >= above && sender - above < HOTSPOT_MAX_FRAME ? sender : above;
   m->next_bp = hotspot_slot(m, HOTSPOT_SLOT_RBP);
-  const __u64 first = m->constants + l->const_bytes, size = hotspot_code_size(l, m);
+  const __u64 first = m->constants + l->const_bytes, size = hotspot_short(m->const_bytes, l->const_code_size);
   w->position = hotspot_slot(m, HOTSPOT_SLOT_BCP) - first;
   if (m->is_exact && m->r13 - first < size) w->position = m->r13 - first;
   if (w->position >= size) w->position = HOTSPOT_NO_POSITION;
@@ -178,9 +182,9 @@ language_inline void hotspot_entry(const struct hotspot_layout *l, struct langua
   w->code = m->blob;
   w->check = hotspot_blob_check(l, m);
   w->is_first = 1;
-  if (m->is_compiled && (pc == language_word(m->blob_bytes, l->compiled_deopt) || pc == language_word(m->blob_bytes, l->compiled_deopt_call)))
+  if (m->is_compiled && (pc == hotspot_place(l, m, l->compiled_deopt) || pc == hotspot_place(l, m, l->compiled_deopt_call)))
     language_read(&pc, 8, m->sp + language_half(m->blob_bytes, l->compiled_original_pc));
-  w->position = (pc - language_word(m->blob_bytes, l->blob_code_begin)) & LANGUAGE_POSITION_MASK;
+  w->position = (pc - hotspot_place(l, m, l->blob_code_begin)) & LANGUAGE_POSITION_MASK;
 }
 
 /* Of the frame at pc: its entry (`code` 0: it runs no Java), and its caller. Of code that is not the interpreter's, the blob was looked for. */
@@ -196,4 +200,24 @@ language_inline void hotspot_frame(const struct hotspot_layout *l, struct langua
     hotspot_entry(l, w);
     if (hotspot_sized(l, m)) hotspot_stub(l, m);
   }
+}
+
+/* What names the frame that was read last, for programs that have ended when they are asked: symbols of the method, of its class and of its
+ * descriptor in the place of lines. */
+language_inline void hotspot_describe(const struct hotspot_layout *l, struct language_walk *w, struct language_object *object) {
+  struct hotspot_memory *m = &w->hotspot;
+  object->object[HOTSPOT_OBJECT_IS_BLOB] = w->is_first;
+  object->object[HOTSPOT_OBJECT_HAS_NAME] = 0;
+  if (w->is_first && !m->is_compiled) return;
+  if (w->is_first && hotspot_read_method(l, m, language_word(m->blob_bytes, l->compiled_method))) return;
+  const __u64 pool = language_word(m->const_bytes, l->const_pool);
+  __u64 symbol = 0, name = hotspot_short(m->const_bytes, l->const_name);
+  if (language_read(&symbol, 8, pool + l->pool_bytes + 8 * name)) return;
+  language_copy(object->name, LANGUAGE_NAME_BYTES, symbol);
+  name = hotspot_short(m->const_bytes, l->const_signature);
+  if (language_read(&symbol, 8, pool + l->pool_bytes + 8 * name)) return;
+  language_copy(object->lines, LANGUAGE_LINES_BYTES, symbol);
+  if (language_read(&symbol, 8, pool + l->pool_holder) || language_read(&symbol, 8, symbol + l->class_name)) return;
+  language_copy(object->file, LANGUAGE_FILE_BYTES, symbol);
+  object->object[HOTSPOT_OBJECT_HAS_NAME] = 1;
 }

@@ -18,7 +18,7 @@ static constexpr std::array rows = {
     Runtime{.kind = LANGUAGE_PERL, .frames = spec::FrameKind::perl, .recognise = recognise_perl, .decode = decode_perl, .walk = walk_perl, .line_of = line_of_perl},
     Runtime{.kind = LANGUAGE_LUAJIT, .frames = spec::FrameKind::lua, .recognise = recognise_luajit, .decode = decode_luajit, .walk = walk_luajit, .line_of = line_of_luajit, .correct = correct_luajit},
     Runtime{.kind = LANGUAGE_LUA, .frames = spec::FrameKind::lua, .recognise = recognise_lua, .decode = decode_lua, .walk = walk_lua, .line_of = line_of_lua},
-    Runtime{.kind = LANGUAGE_JAVA, .frames = spec::FrameKind::java, .recognise = recognise_hotspot, .decode = decode_hotspot, .walk = nullptr, .line_of = line_of_hotspot, .complete = complete_hotspot, .expand = expand_hotspot},
+    Runtime{.kind = LANGUAGE_JAVA, .frames = spec::FrameKind::java, .recognise = recognise_hotspot, .decode = decode_hotspot, .walk = nullptr, .line_of = line_of_hotspot, .complete = complete_hotspot, .made_frame = frame_of_hotspot, .expand = expand_hotspot},
 };
 
 std::span<const Runtime> runtimes() { return rows; }

@@ -48,6 +48,19 @@ struct StoppedRuntime {
 // The function of a code object, by its address and check; nullptr: it is not known.
 using FindCodeObject = std::function<const Code*(uint64_t address, uint32_t check)>;
 
+// A frame of code that a runtime has made, in the native walk of a stopped program.
+struct RuntimeFrame {
+  std::optional<language_object> object = {}; // that it runs; nothing: it only leads to others
+  uint64_t number = 0;                        // of its entry (language.h)
+  std::optional<unwind::Frame> caller = {};   // nothing: not found
+};
+
+// A stack as it is shown, with the entry of the walked stack that each entry is from.
+struct Expanded {
+  std::vector<uint64_t> words;
+  std::vector<size_t> from;
+};
+
 struct Runtime {
   uint32_t kind; // LANGUAGE_…
   spec::FrameKind frames;
@@ -72,8 +85,10 @@ struct Runtime {
   // Fills what only the process knows into its table; nothing: the runtime has not begun. A text: why its frames cannot be found; empty: they can.
   // nullptr: the file has told all.
   std::optional<std::string> (*complete)(language_table& table, const ReadMemory& read) = nullptr;
+  // In the native walk of a stopped program; nothing: the frame's code is not made by the runtime. nullptr: no code is.
+  std::optional<RuntimeFrame> (*made_frame)(const language_table& table, const ReadMemory& read, const unwind::Frame& frame) = nullptr;
   // The stack as it is shown, of native frames with language frames among them. nullptr: a walk gives two lists (splice.h).
-  std::vector<uint64_t> (*expand)(std::span<const uint64_t> words, const ProcessRuntime& process, Show show, const FindCodeObject& find) = nullptr;
+  Expanded (*expand)(std::span<const uint64_t> words, const ProcessRuntime& process, Show show, const FindCodeObject& find) = nullptr;
 };
 
 std::span<const Runtime> runtimes();

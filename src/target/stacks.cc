@@ -43,6 +43,11 @@ unwind::Walk Stacks::from(const unwind::Registers& start) {
       if (!is_met) correct(language->table, read, frame, has_table);
       is_met |= runtime::is_evaluation(language->table, frame.look_up());
     };
+  if (const auto made = language ? runtime::runtime_of(language->table.kind).made_frame : nullptr)
+    options.caller = [&, made](const unwind::Frame& frame) {
+      const auto found = made(language->table, read, frame);
+      return found ? found->caller : std::nullopt;
+    };
   unwind::Walk out = unwind::walk(start, read, [&](uint64_t address) { return find_code(address); }, options);
   for (const unwind::Frame& f : out.frames)
     if (f.is_exact) exact_.insert(f.look_up());
@@ -56,7 +61,10 @@ const runtime::ProcessRuntime* Stacks::runtime() {
     for (const Module& m : target_.modules()) {
       const auto found = m.file ? runtime::recognise(*m.file) : std::nullopt;
       if (!found || !found->problem.empty()) continue;
-      runtime_ = {.table = runtime::moved(found->table, m.bias), .code = {m.begin, m.end}};
+      language_table table = runtime::moved(found->table, m.bias);
+      const auto complete = runtime::runtime_of(table.kind).complete;
+      if (complete && complete(table, reader()) != std::string()) continue;
+      runtime_ = {.table = table, .code = {m.begin, m.end}};
       runtime_module_ = &m;
       if (found->objects) objects_ = runtime::moved(*found->objects, m.bias);
       break;
@@ -68,11 +76,36 @@ void Stacks::walk_language(size_t thread, Spliced& into) {
   const language_table& table = runtime()->table;
   const runtime::ReadMemory read = reader();
   const runtime::ThreadWalk walked = {.thread_pointer = target_.threads()[thread].registers[register_fs_base], .frames = of(thread).frames};
-  if (!runtime::runtime_of(table.kind).walk) return;
   runtime::LanguageStack found = runtime::runtime_of(table.kind).walk(table, walked, read);
   for (const language_object& object : found.objects) codes_.add(0, object, table, read);
   into.language = std::move(found);
   into.language.objects = {}; // they have names now
+}
+
+// Language frames are among the native ones.
+void Stacks::expand(const unwind::Walk& walk, const runtime::ProcessRuntime& language, Spliced& into) {
+  const runtime::Runtime& row = runtime::runtime_of(language.table.kind);
+  const runtime::ReadMemory read = reader();
+  std::vector<uint64_t> words;
+  for (const unwind::Frame& f : walk.frames) {
+    const auto made = row.made_frame(language.table, read, f);
+    if (!made || !made->object) {
+      words.push_back(f.registers.get(unwind::Registers::rip).value_or(0));
+      continue;
+    }
+    words.insert(words.end(), {spec::tagged_word(row.frames, made->number), made->object->address});
+    if (!codes_.find(0, made->object->address, made->object->check)) codes_.add(0, *made->object, language.table, read);
+  }
+  const auto find = [&](uint64_t address, uint32_t check) { return codes_.find(0, address, check); };
+  const runtime::Expanded expanded = row.expand(words, language, codes_.show(), find);
+  std::span<const uint64_t> rest = expanded.words;
+  for (size_t n = 0; !rest.empty() && n < expanded.from.size(); n++) {
+    const uint64_t word = rest.front();
+    const spec::StackEntry entry = spec::take_entry(rest);
+    const bool is_language = entry.tag && !spec::has_code_address(entry);
+    if (is_language) into.language.words.insert(into.language.words.end(), {word, entry.address}), into.language.frames.push_back(0);
+    into.frames.push_back({is_language, is_language ? into.language.words.size() - 2 : expanded.from[n], entry.tag && !is_language});
+  }
 }
 
 void Stacks::with_runtime(const std::function<void(const runtime::Runtime&, const runtime::StoppedRuntime&)>& use) {
@@ -118,6 +151,10 @@ const Stacks::Spliced& Stacks::spliced(size_t thread) {
   const unwind::Walk& walk = of(thread);
   Spliced& out = spliced_[thread].emplace();
   const runtime::ProcessRuntime* const language = runtime();
+  if (language && runtime::runtime_of(language->table.kind).expand) {
+    expand(walk, *language, out);
+    return out;
+  }
   if (language) walk_language(thread, out);
   if (out.language.words.empty()) {
     for (size_t f = 0; f < walk.frames.size(); f++) out.frames.push_back({false, f});

@@ -68,6 +68,7 @@ private:
   unwind::ReadMemory reader();
   // What the target runs; nothing: no language runtime that is known.
   const runtime::ProcessRuntime* runtime();
+  void expand(const unwind::Walk& walk, const runtime::ProcessRuntime& language, Spliced& into);
   void walk_language(size_t thread, Spliced& into);
   std::vector<uint64_t> words_from(size_t thread, const std::function<bool(const runtime::SplicedFrame&)>& is_first);
   // Calls it with what readers of objects need.

@@ -314,7 +314,9 @@ static std::optional<Walk> walk_once(const Registers& start, const ReadMemory& r
   frame.is_exact = true;
   for (;;) {
     if (options.correct) options.correct(frame, walker.has_table(frame));
-    Step step = walker.step(frame, out.frames.empty());
+    std::optional<Frame> caller = options.caller ? options.caller(frame) : std::nullopt;
+    if (caller) frame.cfa = *caller->registers.get(Registers::rsp);
+    Step step = caller ? Step(std::move(*caller)) : walker.step(frame, out.frames.empty());
     if (step.outcome == Step::needs_all) return std::nullopt;
     out.frames.push_back(std::move(frame));
     out.end = step.end;

@@ -62,6 +62,8 @@ struct WalkOptions {
   // Called for each frame before its caller is looked up: corrects frames of code that has no tables, or whose tables do not hold. `has_table`:
   // of the code. Needs all_registers.
   std::function<void(Frame& frame, bool has_table)> correct;
+  // Asked for each frame first: the caller of code whose frames only a language runtime knows. Nothing: it is none of that. Needs all_registers.
+  std::function<std::optional<Frame>(const Frame& frame)> caller;
 };
 
 struct Walk {

@@ -192,7 +192,12 @@ void Unwinding::add_runtime(uint32_t pid, List& list, const runtime::FileRuntime
     return;
   }
   language_table table = runtime::moved(file.table, bias);
-  if (const auto complete = runtime::runtime_of(table.kind).complete) {
+  const auto known = processes_.find(pid);
+  const auto before = known == processes_.end() ? languages_.end() : languages_.find(known->second->language);
+  const auto complete = runtime::runtime_of(table.kind).complete;
+  if (complete && before != languages_.end() && before->second.table.kind == table.kind && before->second.table.root == table.root) {
+    table = before->second.table;
+  } else if (complete) {
     const auto problem = complete(table, [pid](uint64_t address, std::span<std::byte> to) { return base::read_process(static_cast<pid_t>(pid), address, to); });
     if (problem && !problem->empty()) unknown_runtimes_.insert(file.version + ": " + *problem);
     if (!problem || !problem->empty()) return;
@@ -213,7 +218,7 @@ bpf::Walker::Spliced Unwinding::splice(uint32_t pid, uint32_t language, const ru
   if (process != languages_.end()) {
     const auto find = [&](uint64_t address, uint32_t check) { return codes_.find(pid, address, check); };
     const auto expand = runtime::runtime_of(process->second.table.kind).expand;
-    out.words = expand ? expand(lists.native, process->second, codes_.show(), find) : runtime::splice(lists, process->second, codes_.show());
+    out.words = expand ? expand(lists.native, process->second, codes_.show(), find).words : runtime::splice(lists, process->second, codes_.show());
   }
   out.meaning = codes_.meaning(pid, out.words);
   return out;

@@ -163,31 +163,33 @@ def dump(pid, folder):
     return f"{path}.{pid}"
 
 
-def first_stack(acu, how, pid):
-    """Language frames of the process's first thread by `acu snap` or, of its core dump, `acu core`: (name, file, line), innermost first. `how`: "snap" or
+def first_stack(acu, how, pid, thread=None):
+    """Language frames of the process's first thread, or of `thread`, by `acu snap` or, of its core dump, `acu core`: (name, file, line), innermost first. `how`: "snap" or
     "core"."""
     with tempfile.TemporaryDirectory() as folder:
         words = ["snap", "-p", str(pid)] if how == "snap" else ["core", dump(pid, folder)]
         text = acu_output(acu, *words, "--frames", "1000", "--json")
-    frames = [f for f in json.loads(text)["stacks"][0]["frames"] if f.get("kind", "user") not in ("user", "inlined")]
+    stacks = json.loads(text)["stacks"]
+    stack = next(s for s in stacks if thread in (None, *s["threads"]))
+    frames = [f for f in stack["frames"] if f.get("kind", "user") not in ("user", "inlined")]
     places = [f.get("place", ":0").rsplit(":", 1) for f in frames]
     return [(f["function"], file, int(line)) for f, (file, line) in zip(frames, places)]
 
 
-def wait_for_read(pid):
-    """Until the process waits in read(0, ...)."""
+def wait_for_read(pid, thread=None):
+    """Until the process's first thread, or `thread`, waits in read(0, ...)."""
     end = time.monotonic() + 10 * SLOWNESS
     while time.monotonic() < end:
-        with open(f"/proc/{pid}/syscall") as f:
+        with open(f"/proc/{pid}/task/{thread or pid}/syscall") as f:
             if f.read().startswith("0 0x0 "):
                 return
         time.sleep(0.001)
     need(False, "the program does not wait for input")
 
 
-def check_stopped(acu, command, how, count, waits=True):
-    """A seeded program with the trigger `ask`: all of its stacks must be identical, by first_stack(). `command` as of run_seeded(). `waits`: the program waits
-    for input when it is stopped."""
+def check_stopped(acu, command, how, count, waits=True, find=first_stack):
+    """A seeded program with the trigger `ask`: all of its stacks must be identical, by first_stack(). `command` as of run_seeded(). `waits`: the program's
+    first thread waits for input when it is stopped. `find`: see first_stack()."""
     folder = tempfile.mkdtemp(prefix="acu-languages-")
     found = {}
     program = subprocess.Popen([folder if word == "FOLDER" else word for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -196,7 +198,7 @@ def check_stopped(acu, command, how, count, waits=True):
             need(program.stdout.readline() == "ready\n", "the program is not ready")
             if waits:
                 wait_for_read(program.pid)
-            found[number] = first_stack(acu, how, program.pid)
+            found[number] = find(acu, how, program.pid)
             program.stdin.write("\n")
             program.stdin.flush()
         expected = written(folder)

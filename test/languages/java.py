@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Frames of Java in user stacks: java.py ACU [--filter TEXT] [--java FOLDER]… [--all]
+"""Frames of Java in user stacks: java.py ACU [--filter TEXT] [--java COMMAND]… [--all]
 
-The system's JDK runs Seeded.java (common.py), and so does each FOLDER: another JDK, with bin/java in it. No flag is given to a JVM that would help
-to find frames; flags that choose a compiler or a collector are. Last line: `N passed, N failed, N skipped`.
+The system's JVM runs Seeded.java (common.py), and so does each COMMAND: another JVM, such as "chroot /srv/trixie java". No flag is given to a JVM that
+would help to find frames; flags that choose a compiler or a collector are. Last line: `N passed, N failed, N skipped`.
 """
 import functools
+import glob
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import EVERY, LIMIT, check_seeded, check_shares
+from common import COMM, EVERY, LIMIT, STOPS, check_seeded, check_shares, check_stopped, first_stack, wait_for_read
 from tally import Skipped, need, run_tests, take_filter
 
 # Parameters are not in tracebacks of Java; native frames have an offset, and files of Java no folder. What triggers (java.io.File) is not written down.
@@ -36,18 +37,19 @@ def classes():
     return folder
 
 
-def java(home, options=()):
-    program = os.path.join(home, "bin/java")
-    if not os.path.exists(program):
-        raise Skipped(f"there is no {program}")
-    if options and subprocess.run([program, *options, "-version"], capture_output=True).returncode != 0:
-        raise Skipped(f"this JVM does not know {' '.join(options)}")
-    return [program, *options, "-cp", classes()]
+def java(command, options=()):
+    """Its words, up to the class."""
+    if not shutil.which(command[0]):
+        raise Skipped(f"there is no {command[0]} here")
+    done = subprocess.run([*command, *options, "-version"], capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise Skipped(f"{' '.join([*command, *options])} does not run: {done.stderr[:200]}")
+    return [*command, *options, "-cp", classes()]
 
 
-def seeded(home, options, script, trigger, count, how="before", *way):
+def seeded(command, options, script, trigger, count, how="before", *way):
     def test(acu):
-        words = [*java(home, options), "Seeded", "FOLDER", "7", str(count), trigger, *way]
+        words = [*java(command, options), "Seeded", "FOLDER", "7", str(count), trigger, *way]
         all_stacks = count * (int(way[0]) if way else 1)
         return check_seeded(acu, words, script, how, all_stacks, FRAME, lines=trigger == "unlink")
     return test
@@ -59,29 +61,29 @@ def acu_run(acu, *words):
     return done
 
 
-def is_deep(home):
+def is_deep(command):
     def test(acu):
         """Of a recursion 2,000 deep the innermost 500 frames are shown."""
         done = acu_run(acu, "run", "-e", 'tracepoint:syscalls:sys_enter_unlink /str(args.pathname) == "/nonexistent/acu-shapes"/ { print(ustack(500)); }', "-c",
-                       " ".join([*java(home), "Shapes", "deep", "2000"]))
+                       " ".join([*java(command), "Shapes", "deep", "2000"]))
         frames = re.findall(r"^\s+Shapes\.descend\(int\) Shapes.java:\d+$", done.stdout, re.M)
         need(490 <= len(frames) <= 500, f"{len(frames)} frames: {done.stdout[:600]}")
     return test
 
 
-def shares(home, options):
+def shares(command, options):
     def test(acu):
         frames = {70: "Shapes.seventy()_[java]", 20: "Shapes.twenty()_[java]", 10: "Shapes.ten()_[java]"}
-        return check_shares(acu, [*java(home, options), "Shapes", "shares", "3"], frames, "Shapes.shares(int)_[java]")
+        return check_shares(acu, [*java(command, options), "Shapes", "shares", "3"], frames, "Shapes.shares(int)_[java]")
     return test
 
 
-def is_known(home):
+def is_known(command):
     """Of all samples in Java threads at most 5 in 1000 have a frame without a name or a stack that is not complete."""
     def test(acu):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "seeded.folded")
-            acu_run(acu, "flame", "-q", "-F", "1999", "-o", path, "--", *java(home), "Seeded", folder, "7", "3000", "unlink")
+            acu_run(acu, "flame", "-q", "-F", "1999", "-o", path, "--", *java(command), "Seeded", folder, "7", "3000", "unlink")
             with open(path) as f:
                 stacks = [line.rsplit(" ", 1) for line in f]
         own = [(stack, int(weight)) for stack, weight in stacks if "_[java]" in stack]
@@ -93,35 +95,55 @@ def is_known(home):
     return test
 
 
-def tests(homes):
-    for home in homes:
-        name = os.path.basename(home)
-        yield f"{name}: unlink, attached before it starts", seeded(home, (), "unlink", "unlink", 2000)
-        yield f"{name}: unlink, attached after it starts", seeded(home, (), "unlink", "unlink", 2000, "after")
-        yield f"{name}: spin", seeded(home, (), "unlink, spin", "spin", 2000 if EVERY else 400)
-        yield f"{name}: sleep", seeded(home, (), "unlink, sleep", "sleep", 2000 if EVERY else 400)
-        yield f"{name}: threads", seeded(home, (), "unlink", "unlink", 500, "before", "4")
-        yield f"{name}: deep", is_deep(home)
-        yield f"{name}: known", is_known(home)
+def seeded_stack(acu, how, pid):
+    """As first_stack() in common.py, of the thread that asks."""
+    for path in glob.glob(f"/proc/{pid}/task/*/comm"):
+        with open(path) as f:
+            if f.read() == COMM + "\n":
+                thread = int(path.split("/")[4])
+    wait_for_read(pid, thread)
+    frames = [(name.partition("(")[0], file, line) for name, file, line in first_stack(acu, how, pid, thread)]
+    return [frame for frame in frames if not frame[0].startswith("java.io.")]
+
+
+def stopped(command, how):
+    def test(acu):
+        count = STOPS[how] // 4
+        return check_stopped(acu, [*java(command), "Seeded", "FOLDER", "7", str(count), "ask"], how, count, waits=False, find=seeded_stack)
+    return test
+
+
+def tests(commands):
+    for command in commands:
+        name = " ".join(command)
+        yield f"{name}: unlink, attached before it starts", seeded(command, (), "unlink", "unlink", 2000)
+        yield f"{name}: unlink, attached after it starts", seeded(command, (), "unlink", "unlink", 2000, "after")
+        yield f"{name}: spin", seeded(command, (), "unlink, spin", "spin", 2000 if EVERY else 400)
+        yield f"{name}: sleep", seeded(command, (), "unlink, sleep", "sleep", 2000 if EVERY else 400)
+        yield f"{name}: threads", seeded(command, (), "unlink", "unlink", 500, "before", "4")
+        yield f"{name}: deep", is_deep(command)
+        yield f"{name}: known", is_known(command)
+        for how in STOPS:
+            yield f"{name}: stopped, {how}", stopped(command, how)
         for options in SIMPLE + COLLECTORS if EVERY else SIMPLE[:2]:
-            yield f"{name}: {' '.join(options)}", seeded(home, options, "unlink", "unlink", 1000)
+            yield f"{name}: {' '.join(options)}", seeded(command, options, "unlink", "unlink", 1000)
         for options in [(), *SIMPLE] if EVERY else [()]:
-            yield f"{name}: shares {' '.join(options)}".rstrip(), shares(home, options)
+            yield f"{name}: shares {' '.join(options)}".rstrip(), shares(command, options)
 
 
-def take_homes(arguments):
-    out = [os.path.dirname(os.path.dirname(os.path.realpath(shutil.which("java") or "/usr/lib/jvm/default-java/bin/java")))]
+def take_commands(arguments):
+    out = [("java",)]
     while "--java" in arguments:
         at = arguments.index("--java")
-        out.append(arguments[at + 1])
+        out.append(tuple(arguments[at + 1].split()))
         del arguments[at:at + 2]
     return out
 
 
 if __name__ == "__main__":
-    only, homes = take_filter(sys.argv), take_homes(sys.argv)
+    only, commands = take_filter(sys.argv), take_commands(sys.argv)
     try:
-        status = run_tests([(name, test) for name, test in tests(homes) if only in name], os.path.abspath(sys.argv[1]), tells_reason=False)
+        status = run_tests([(name, test) for name, test in tests(commands) if only in name], os.path.abspath(sys.argv[1]), tells_reason=False)
     finally:
         if classes.cache_info().currsize:
             shutil.rmtree(classes())

@@ -5,6 +5,7 @@ Each release is unpacked once by debootstrap into the cache (packages.py); its i
 this folder and /tmp mounted into it. The mounts are of a mount namespace of our own. Arguments behind are those of the suites.
 Last line: `N passed, N failed, N skipped`, of all suites.
 """
+import glob
 import os
 import re
 import shutil
@@ -14,9 +15,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from packages import KEYS, Missing, ask, cache, mirror
+from packages import KEYS, Missing, apt, ask, cache, mirror
 
 PACKAGES = "perl,php-cli,python3,luajit,lua5.1,lua5.2,lua5.3,lua5.4"
+JAVA = {"bullseye": ["openjdk-11-jre-headless"], "trixie": ["openjdk-21-jre-headless", "openjdk-25-jre-headless"]}
 RELEASES = "bullseye,trixie"
 OF_OWN_MOUNTS = "--mounted"
 
@@ -33,6 +35,25 @@ def root(release):
     ask("debootstrap", "--variant=minbase", f"--keyring={KEYS}", f"--include={PACKAGES}", release, to, mirror(), limit=1200)
     open(os.path.join(to, "made"), "w").close()
     return to
+
+
+def jvms(root):
+    """Programs in it, as chroot(8) sees them."""
+    return sorted(path.removeprefix(root) for path in glob.glob(root + "/usr/lib/jvm/java-*-openjdk-*/bin/java") if "/java-1." not in path)
+
+
+def add_java(release, root):
+    """Unpacks the JVMs of a release into its folder, if they are not there. They are not installed: what they need is in every root."""
+    names = [name for name in JAVA.get(release, []) if not any(f"java-{name.split('-')[1]}-" in path for path in jvms(root))]
+    with tempfile.TemporaryDirectory() as folder:
+        options = apt(folder, release)
+        for name in names:
+            if not os.path.exists(os.path.join(folder, "updated")):
+                ask("apt-get", *options, "-qq", "update", limit=300)
+                open(os.path.join(folder, "updated"), "w").close()
+            ask("apt-get", *options, "-qq", "download", name, where=folder, limit=600)
+            package, = glob.glob(os.path.join(folder, name + "_*.deb"))
+            ask("dpkg", "-x", package, root)
 
 
 def mount_into(root):
@@ -61,12 +82,15 @@ def suites(folder, root):
     for name in ("luajit", "lua5.1", "lua5.2", "lua5.3", "lua5.4"):
         wrapper(folder, root, name)
     yield "lua", ["lua.py"]  # finds its programs by PATH
+    for path in jvms(root):
+        yield "java", ["java.py", "--java", f"chroot {root} {path}", "--filter", f"{root} {path}"]
 
 
 def run(acu, release, more):
     """Counts of passed, failed and skipped."""
     counts = [0, 0, 0]
     at = root(release)
+    add_java(release, at)
     mount_into(at)
     with tempfile.TemporaryDirectory() as folder:
         for name, (program, *words) in suites(folder, at):

@@ -45,9 +45,12 @@ __attribute__((noinline)) int acu_hotspot_blob(__u64 slot) {
   return 0;
 }
 
-/* Sets w->object to the frame that was read last: acu reads the rest. */
-inline_always void describe(struct walk *w) {
-  w->object.object.object[0] = w->language_walk.is_first;
+/* Sets w->object to the names of the frame that was read last; acu reads what else there is. */
+__attribute__((noinline)) int acu_hotspot_object(__u64 slot) {
+  struct language_turn t;
+  if (!find_turn(slot, &t)) return 0;
+  hotspot_describe(&t.table->hotspot, &t.w->language_walk, &t.w->object.object);
+  return 0;
 }
 
 /* Puts the frame at pc behind the others, and finds its caller. */
@@ -73,7 +76,7 @@ __attribute__((noinline)) int acu_hotspot_frame(__u64 slot) {
   add_word(w, l->code);
   w->stack.mixed++;
   if (is_new_object(w)) {
-    describe(w);
+    acu_hotspot_object(slot);
     acu_send_object(slot);
   }
   return 0;
