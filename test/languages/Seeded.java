@@ -292,5 +292,6 @@ public class Seeded implements Runnable {
       all[i].start();
     }
     for (Thread t : all) t.join();
+    Thread.sleep(500); // debug information of code that was just compiled is read from the process
   }
 }

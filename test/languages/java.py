@@ -108,7 +108,7 @@ def seeded_stack(acu, how, pid):
 
 def stopped(command, how):
     def test(acu):
-        count = STOPS[how] // 5
+        count = STOPS[how] // 10
         return check_stopped(acu, [*java(command), "Seeded", "FOLDER", "7", str(count), "ask"], how, count, waits=False, find=seeded_stack)
     return test
 
@@ -120,13 +120,13 @@ def tests(commands):
         yield f"{name}: unlink, attached after it starts", seeded(command, (), "unlink", "unlink", 2000, "after")
         yield f"{name}: spin", seeded(command, (), "unlink, spin", "spin", 2000 if EVERY else 400)
         yield f"{name}: sleep", seeded(command, (), "unlink, sleep", "sleep", 2000 if EVERY else 400)
-        yield f"{name}: threads", seeded(command, (), "unlink", "unlink", 500, "before", "4")
+        yield f"{name}: threads", seeded(command, (), "unlink", "unlink", 300, "before", "4")
         yield f"{name}: deep", is_deep(command)
         yield f"{name}: known", is_known(command)
         for how in STOPS if EVERY else ["snap"]:  # a core dump of a JVM takes many seconds
             yield f"{name}: stopped, {how}", stopped(command, how)
         for options in SIMPLE + COLLECTORS if EVERY else SIMPLE[:2]:
-            yield f"{name}: {' '.join(options)}", seeded(command, options, "unlink", "unlink", 1000)
+            yield f"{name}: {' '.join(options)}", seeded(command, options, "unlink", "unlink", 1000 if EVERY else 500)
         for options in [(), *SIMPLE] if EVERY else [()]:
             yield f"{name}: shares {' '.join(options)}".rstrip(), shares(command, options)
 
