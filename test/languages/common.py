@@ -39,6 +39,7 @@ SCRIPTS = {
     "unlink": f'{UNLINK} {{ {COUNT}; {PRINT} }}',
     "unlink, spin": f"""{UNLINK} {{ {COUNT}; @armed[tid] = 1 }}
         profile:hz:997 /@armed[tid]/ {{ delete(@armed[tid]); {PRINT} }}""",
+    "remove": f'uprobe:libc:remove /comm == "{COMM}"/ {{ {COUNT}; {PRINT} }}',
     "unlink, sleep": f"""{UNLINK} {{ {COUNT}; @armed[tid] = 1 }}
         tracepoint:sched:sched_switch /@armed[tid] && args.prev_state == 1/ {{ delete(@armed[tid]); {PRINT} }}""",
 }
