@@ -53,21 +53,40 @@ __attribute__((noinline)) int acu_hotspot_object(__u64 slot) {
   return 0;
 }
 
-/* Puts the frame at pc behind the others, and finds its caller. */
-__attribute__((noinline)) int acu_hotspot_frame(__u64 slot) {
+/* Reads the frame at pc. Apart from what calls it, so that each function needs little of the kernel's stack. */
+__attribute__((noinline)) int acu_hotspot_read(__u64 slot) {
+  struct language_turn t;
+  if (!find_turn(slot, &t)) return 0;
+  hotspot_frame(&t.table->hotspot, &t.w->language_walk);
+  return 0;
+}
+
+/* Takes what is known of the frame at pc; 1: its blob is to be found. */
+__attribute__((noinline)) int acu_hotspot_begin(__u64 slot) {
   struct language_turn t;
   if (!find_turn(slot, &t)) return 0;
   struct walk *w = t.w;
-  struct language_walk *l = &w->language_walk;
-  l->hotspot.pc = w->pc;
-  l->hotspot.sp = w->sp;
-  l->hotspot.bp = w->bp;
-  l->hotspot.is_exact = w->is_exact;
-  l->hotspot.r13 = w->stack.count ? 0 : w->registers[ARCH_R13];
-  l->hotspot.is_known = 0;
-  const struct hotspot_layout *layout = &t.table->hotspot;
-  if (w->pc - layout->interpreter_begin >= layout->interpreter_end - layout->interpreter_begin) acu_hotspot_blob(slot);
-  hotspot_frame(layout, l);
+  struct hotspot_memory *m = &w->language_walk.hotspot;
+  const struct hotspot_layout *l = &t.table->hotspot;
+  m->pc = w->pc;
+  m->sp = w->sp;
+  m->bp = w->bp;
+  m->is_exact = w->is_exact;
+  m->r13 = w->stack.count ? 0 : w->registers[ARCH_R13];
+  m->is_known = 0;
+  m->next_pc = 0;
+  w->language_walk.code = 0;
+  return w->pc - l->interpreter_begin >= l->interpreter_end - l->interpreter_begin;
+}
+
+/* Puts the frame at pc behind the others, and finds its caller. */
+__attribute__((noinline)) int acu_hotspot_frame(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 0;
+  if (acu_hotspot_begin(slot)) acu_hotspot_blob(slot);
+  acu_hotspot_read(slot);
+  const struct language_walk *l = &w->language_walk;
   if (!l->code) {
     add_word(w, w->pc);
     return 0;
