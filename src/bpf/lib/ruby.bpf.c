@@ -25,8 +25,8 @@ __attribute__((noinline)) int acu_ruby_frame(__u64 slot) {
   __u32 key = slot;
   struct walk *w = map_lookup(acu_walks, &key);
   if (!w || find_rule(w) || w->rule.cfa != UNWIND_CFA_NO_TABLE) return 0;
-  __u64 words[RUBY_COMPILED_READ];
-  if (read_user(words, sizeof words, (void *)w->sp)) return 0;
+  __u64 *words = (__u64 *)w->language_walk.ruby.body_bytes; /* nothing was read there yet */
+  if (read_user(words, 8 * RUBY_COMPILED_READ, (void *)w->sp)) return 0;
   const __u32 count = ruby_compiled_words(w->evaluation[0].begin, words);
   if (!count) return 0;
   w->pc = w->evaluation[0].begin + 1;
