@@ -1,5 +1,6 @@
 #include "base/confinement.h"
 
+#include "base/privilege.h"
 #include "base/text.h"
 
 #include <cstdlib>
@@ -17,7 +18,7 @@ static Confinement find_out() {
   Confinement out;
   out.has_user_namespace = is_other_namespace("/proc/self/ns/user", initial_user_namespace);
   out.has_pid_namespace = is_other_namespace("/proc/self/ns/pid", initial_pid_namespace);
-  out.is_marked = ::access("/.dockerenv", F_OK) == 0 || ::access("/run/.containerenv", F_OK) == 0 || std::getenv("container");
+  out.is_marked = is_accessible("/.dockerenv", F_OK) || is_accessible("/run/.containerenv", F_OK) || std::getenv("container");
   if (const auto status = read_file("/proc/self/status"); status.ok()) out.has_filter = status->find("\nSeccomp:\t2") != std::string::npos;
   return out;
 }

@@ -1,5 +1,7 @@
 #include "base/output_file.h"
 
+#include "base/privilege.h"
+
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -144,7 +146,7 @@ int write_all(int fd, std::string_view text) { return drain(fd, text); }
 
 Status check_output(const std::string& path) {
   ACU_TRY(const Goal goal, find_goal(path));
-  if (!goal.is_regular) return ::access(goal.path.c_str(), W_OK) == 0 ? Status() : cannot_write(path, errno);
+  if (!goal.is_regular) return is_accessible(goal.path.c_str(), W_OK) ? Status() : cannot_write(path, errno);
   std::string beside;
   const Fd file = open_beside(goal, beside);
   if (!file.valid()) return is_no_room(errno) ? Status() : cannot_write(path, errno);

@@ -2,7 +2,6 @@
 // registers and script lines ("; …"), then its complaint, then a line of statistics.
 #include "bpf/failure.h"
 
-#include "base/confinement.h"
 #include "base/text.h"
 #include "bpf/features.h"
 #include "probe/kernel_refusal.h"
@@ -10,24 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <linux/capability.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#define CAP_BPF 39
-#endif
-
 namespace bpf {
 namespace {
-
-bool has_capability(int capability) {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct data[2] = {};
-  if (::syscall(SYS_capget, &header, data) != 0) return false;
-  return data[capability / 32].effective >> (capability % 32) & 1;
-}
 
 // "12: (85) call …" -> 12
 std::optional<uint32_t> instruction_number(std::string_view line) {
@@ -89,29 +75,7 @@ bool says_unknown(std::string_view text) {
 } // namespace
 
 base::Error permission_error(std::string_view what) {
-  std::string message(what);
-  const base::Confinement& confinement = base::confinement();
-  bool all = has_capability(CAP_SYS_ADMIN);
-  bool bpf = all || has_capability(CAP_BPF);
-  bool perfmon = all || has_capability(CAP_PERFMON);
-  if (bpf && perfmon && confinement.has_user_namespace) {
-    message += ": not permitted" + base::permitted_by_capabilities();
-  } else if (bpf && perfmon) {
-    message += ": the kernel does not permit it, although the capabilities are there";
-    if (const std::string level = probe::lockdown(); !level.empty())
-      message += ": kernel lockdown=" + level;
-    else if (confinement.has_filter)
-      message += ": a filter of system calls (seccomp) is in force" + base::permitted_by("`--security-opt seccomp=unconfined`");
-    else
-      message += " (a security module?)";
-  } else {
-    message += ": not permitted: ";
-    message += bpf ? "CAP_PERFMON is" : perfmon ? "CAP_BPF is" : "CAP_BPF and CAP_PERFMON are";
-    message +=
-        " missing. Run acu as root, or give it these: setcap cap_bpf,cap_perfmon,cap_dac_read_search+ep ACU";
-    message += base::permitted_by_capabilities();
-  }
-  return {base::Failure::permission, message};
+  return {base::Failure::permission, std::string(what) + probe::why_not_permitted()};
 }
 
 Complaint find_complaint(std::string_view log) {

@@ -2,6 +2,7 @@
 #include "bpf/features.h"
 
 #include "base/fd.h"
+#include "base/privilege.h"
 #include "base/text.h"
 #include "bpf/emit.h"
 #include "bpf/leave_closing.h"
@@ -133,8 +134,8 @@ template<probe::KernelLink link> Answer try_kernel_link() {
 // An event of perf, or a definition in tracefs, on a function that is there as long as there are probes.
 Answer try_kprobe() {
   for (const char* root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
-    if (::access((std::string(root) + "/kprobe_events").c_str(), W_OK) == 0) return Answer::yes;
-  if (::access("/sys/bus/event_source/devices/kprobe/type", R_OK) != 0) return Answer::no;
+    if (base::is_accessible((std::string(root) + "/kprobe_events").c_str(), W_OK)) return Answer::yes;
+  if (!base::is_accessible("/sys/bus/event_source/devices/kprobe/type", R_OK)) return Answer::no;
   return ::geteuid() == 0 ? Answer::yes : Answer::refused;
 }
 
@@ -237,7 +238,7 @@ Answer try_find_task() {
       {.type = BPF_PROG_TYPE_SYSCALL, .flags = BPF_F_SLEEPABLE, .insns = insns, .name = "acu_try"}));
 }
 
-Answer try_kernel_types() { return ::access(host::kernel_types_path, R_OK) == 0 ? Answer::yes : Answer::no; }
+Answer try_kernel_types() { return base::is_accessible(host::kernel_types_path, R_OK) ? Answer::yes : Answer::no; }
 
 constexpr FeatureRow table[] = {
     {.id = Feature::ring_buffer,

@@ -288,8 +288,7 @@ base::Error Loader::explain(uint32_t index, ProgramLoad request, int error) {
   std::string_view text(log.data());
   const ir::Probe& probe = program_.probes[index];
   if (probe.context == probe::Context::function && text.empty() && (error == EPERM || error == EACCES))
-    return probe::refused_by_kernel(program_.events[probe.events.front()], "cannot load the program of " + probe.name,
-                                    ::geteuid() == 0);
+    return probe::refused_by_kernel(program_.events[probe.events.front()], "cannot load the program of " + probe.name);
   base::Error failure = program_error(code, error, text, options_.source);
   if (!text.empty()) failure.message += options_.verbose ? "\n" + std::string(text) : ". -v shows its log";
   return failure;

@@ -3,6 +3,7 @@
 #include "flame/allocations.h"
 
 #include "base/fd.h"
+#include "base/privilege.h"
 #include "base/text.h"
 #include "format/elf_dynamic.h"
 #include "probe/exception_reach.h"
@@ -100,7 +101,7 @@ std::string library_of(const symbol::Binary& file, std::string_view name) {
     for (std::string_view origin : {"$ORIGIN", "${ORIGIN}"})
       if (folder.starts_with(origin)) folder.replace(0, origin.size(), file.name().substr(0, file.name().rfind('/')));
     std::string path = folder + "/" + std::string(name);
-    if (::access(path.c_str(), R_OK) == 0) return path;
+    if (base::is_accessible(path.c_str(), R_OK)) return path;
   }
   const std::vector<std::string> paths = symbol::find_libraries(name, {});
   return paths.empty() ? std::string() : paths.front();

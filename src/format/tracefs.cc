@@ -2,6 +2,7 @@
 #include "format/tracefs.h"
 
 #include "base/confinement.h"
+#include "base/privilege.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -110,7 +111,7 @@ base::Result<Tracefs> Tracefs::open() {
   for (int attempt = 0; attempt < 2; attempt++) {
     for (const char* place : places) {
       std::string root = place;
-      if (access((root + "/events").c_str(), R_OK | X_OK) == 0) return Tracefs(root);
+      if (base::is_accessible((root + "/events").c_str(), R_OK | X_OK)) return Tracefs(root);
       if (errno == EACCES) error = EACCES;
     }
     if (error == EACCES) break;
@@ -119,6 +120,8 @@ base::Result<Tracefs> Tracefs::open() {
       break;
     }
   }
+  if (error == EACCES && !base::has_capability(base::Capability::dac_read_search))
+    return base::Error{base::Failure::permission, "cannot read the trace events in /sys/kernel/tracing" + base::not_permitted({base::Capability::dac_read_search})};
   const std::string permitted = base::permitted_by("`-v /sys/kernel/tracing:/sys/kernel/tracing:ro` (docker, podman)");
   if (!permitted.empty())
     return base::Error{base::Failure::permission, "cannot read the trace events: there is no tracefs at /sys/kernel/tracing that may be read" + permitted};

@@ -1,6 +1,7 @@
 // The host that acu runs on: each question goes to the kernel when it is asked.
 #include "host/environment.h"
 
+#include "base/privilege.h"
 #include "base/text.h"
 #include "format/btf.h"
 #include "format/tracefs.h"
@@ -34,7 +35,7 @@ public:
     return {now_ns(CLOCK_BOOTTIME), static_cast<int64_t>(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_BOOTTIME))};
   }
   base::Result<std::string> read(const std::string& path) override { return base::read_file(path); }
-  bool can_read(const std::string& path) override { return ::access(path.c_str(), R_OK) == 0; }
+  bool can_read(const std::string& path) override { return base::is_accessible(path.c_str(), R_OK); }
   base::Result<std::unique_ptr<format::Btf>> types() override { return format::Btf::open(kernel_types_path); }
   base::Result<std::unique_ptr<format::Btf>> module_types(const std::string& module, const format::Btf& kernel) override {
     return format::Btf::open_split("/sys/kernel/btf/" + module, kernel);

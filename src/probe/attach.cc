@@ -2,9 +2,9 @@
 // tracepoint records and samples by perf_event_open and PERF_EVENT_IOC_SET_BPF. Descriptors own what is
 // attached: nothing is left behind however acu ends. See bpf(2), perf_event_open(2).
 #include "probe/attach.h"
+#include "probe/kernel_refusal.h"
 #include "probe/kinds.h"
 
-#include "base/confinement.h"
 #include "base/text.h"
 
 #include <cerrno>
@@ -24,7 +24,7 @@ base::Error refused(const Event& event, std::string_view what, int code) {
   case EPERM:
   case EACCES:
     kind = base::Failure::permission;
-    message += "permission denied; acu needs root, or the capabilities CAP_BPF and CAP_PERFMON" + base::permitted_by_capabilities();
+    message = "cannot attach " + event.name + why_not_permitted();
     break;
   case ENOENT:
   case ENODEV:

@@ -63,7 +63,7 @@ base::Error refused_function(const Event& e, int code) {
                                                 "to a module that is gone, or is kept from "
                                                 "tracers"};
   case EPERM:
-  case EACCES: return refused_by_kernel(e, "cannot attach " + e.name, ::geteuid() == 0);
+  case EACCES: return refused_by_kernel(e, "cannot attach " + e.name);
   case EOPNOTSUPP:
   case 524: // ENOTSUPP, which has no name outside the kernel
     return {base::Failure::unsupported, start + why_no_kernel_functions(e) + tracepoint_instead(e)};
@@ -345,7 +345,7 @@ base::Result<Attachment> attach_function(const Event& event, Context context, in
                        start + base::quoted(event.function) +
                            " does not begin with room for a tracer, or its module is gone" + instead};
   base::Error why = code == EPERM || code == EACCES
-                        ? refused_by_kernel(event, "cannot attach " + event.name, ::geteuid() == 0)
+                        ? refused_by_kernel(event, "cannot attach " + event.name)
                         : refused(event, "creating the link", code);
   why.message += instead;
   return why;

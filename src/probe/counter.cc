@@ -1,8 +1,8 @@
 #include "probe/counter.h"
 
-#include "base/confinement.h"
 #include "base/text.h"
 #include "format/tracefs.h"
+#include "probe/kernel_refusal.h"
 #include "probe/kinds.h"
 #include "probe/trace_definitions.h"
 #include "spec/counters.h"
@@ -65,6 +65,14 @@ base::Result<perf_event_attr> attributes_of(const Counter& counter, const Event*
   return attr;
 }
 
+// The setting that permits some counters to everybody; empty where it does not matter.
+std::string paranoia() {
+  if (base::has_capability(base::Capability::perfmon)) return {};
+  constexpr const char* setting = "/proc/sys/kernel/perf_event_paranoid";
+  const auto text = base::read_file(setting);
+  return text.ok() ? std::string(". Without it, ") + setting + " decides, which is " + std::string(base::trim(*text)) : std::string();
+}
+
 base::Error refused(const Counter& counter, int code) {
   const std::string what = "`" + counter.name + "` cannot be counted: ";
   switch (code) {
@@ -75,7 +83,7 @@ base::Error refused(const Counter& counter, int code) {
   case EINVAL: return {base::Failure::unsupported, what + "this machine has no such counter"};
   case EACCES:
   case EPERM:
-    return {base::Failure::permission, what + "it needs root, or CAP_PERFMON, or a lower /proc/sys/kernel/perf_event_paranoid" + base::permitted_by_capabilities()};
+    return {base::Failure::permission, "`" + counter.name + "` cannot be counted" + why_not_permitted({base::Capability::perfmon}) + paranoia()};
   case ESRCH: return {base::Failure::runtime, what + "the process is gone"};
   case EMFILE: return {base::Failure::runtime, what + "too many open files; raise the limit with `ulimit -n`"};
   default: return base::errno_error("`" + counter.name + "` cannot be counted", code);

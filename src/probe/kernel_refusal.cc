@@ -2,8 +2,10 @@
 
 #include "base/confinement.h"
 #include "base/fd.h"
+#include "base/privilege.h"
 #include "base/text.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -70,7 +72,7 @@ constexpr Same tracepoints[] = {
 
 bool is_there(const std::string& category, const std::string& event) {
   for (const char* root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
-    if (::access((std::string(root) + "/events/" + category + "/" + event).c_str(), F_OK) == 0) return true;
+    if (base::is_accessible((std::string(root) + "/events/" + category + "/" + event).c_str(), F_OK)) return true;
   return false;
 }
 
@@ -119,27 +121,41 @@ std::string tracepoint_instead(const Event& event) {
 std::string why_no_kernel_functions(const Event& event) {
   // The kernel lists what perf can open: kprobes if their events are built in.
   constexpr const char* sources = "/sys/bus/event_source/devices";
-  if (::access(sources, F_OK) == 0 && ::access((std::string(sources) + "/kprobe").c_str(), F_OK) != 0)
+  if (base::is_accessible(sources, F_OK) && !base::is_accessible((std::string(sources) + "/kprobe").c_str(), F_OK))
     return "this kernel is built without kprobes (CONFIG_KPROBE_EVENTS)";
   if (std::string level = lockdown(); !level.empty()) return "kernel lockdown=" + level + " refuses " + event.provider;
-  if (::access("/sys/kernel/tracing/kprobe_events", F_OK) != 0 && ::access("/sys/kernel/debug/tracing/kprobe_events", F_OK) != 0)
+  if (!base::is_accessible("/sys/kernel/tracing/kprobe_events", F_OK) && !base::is_accessible("/sys/kernel/debug/tracing/kprobe_events", F_OK))
     return "tracefs is not mounted, or has no kprobe_events";
   return "this kernel has no such probes";
 }
 
-base::Error refused_by_kernel(const Event& event, std::string_view what, bool has_privilege) {
-  std::string message(what);
-  std::string level = lockdown();
-  if (!level.empty())
-    message += ": kernel lockdown=" + level + " refuses " + event.provider;
-  else if (has_privilege)
-    message += ": the kernel does not permit " + event.provider +
-               ", although the capabilities are there (lockdown, a security module, or a container's filter "
-               "of system calls)";
-  else
-    message += ": permission denied; acu needs root, or the capabilities CAP_BPF and CAP_PERFMON" + base::permitted_by_capabilities();
-  if (has_privilege || !level.empty()) message += tracepoint_instead(event);
-  return {base::Failure::permission, std::move(message)};
+// Modules that check more than capabilities: "selinux, bpf".
+static std::string security_modules() {
+  auto text = read_of_security("lsm");
+  std::string out;
+  if (!text.ok()) return out;
+  constexpr std::string_view harmless[] = {"capability", "lockdown", "yama", "landlock", "integrity", "ima", "evm", "loadpin", "safesetid"};
+  for (std::string_view name : base::split(base::trim(*text), ','))
+    if (!name.empty() && std::ranges::find(harmless, name) == std::end(harmless)) out += (out.empty() ? "" : ", ") + std::string(name);
+  return out;
+}
+
+std::string why_not_permitted(std::initializer_list<base::Capability> needed) {
+  if (std::string missing = base::not_permitted(needed); !missing.empty()) return missing;
+  const base::Confinement& confinement = base::confinement();
+  if (confinement.has_user_namespace) return ": not permitted" + base::permitted_by_capabilities();
+  const std::string start = ": the kernel does not permit it, although the capabilities are there: ";
+  if (const std::string level = lockdown(); !level.empty()) return start + "kernel lockdown=" + level;
+  if (confinement.has_filter) return start + "a filter of system calls (seccomp) is in force" + base::permitted_by("`--security-opt seccomp=unconfined`");
+  if (const std::string modules = security_modules(); !modules.empty()) return start + "a security module refuses it (" + modules + "); its log names the rule";
+  return start + "it is not lockdown, seccomp or a security module; the kernel may be built without it";
+}
+
+base::Error refused_by_kernel(const Event& event, std::string_view what) {
+  if (const std::string level = lockdown(); !level.empty())
+    return {base::Failure::permission, std::string(what) + ": kernel lockdown=" + level + " refuses " + event.provider + tracepoint_instead(event)};
+  const bool has_privilege = base::has_capability(base::Capability::bpf) && base::has_capability(base::Capability::perfmon);
+  return {base::Failure::permission, std::string(what) + why_not_permitted() + (has_privilege ? tracepoint_instead(event) : "")};
 }
 
 } // namespace probe

@@ -1,4 +1,5 @@
 // What probes need to know of the host, opened when first asked for, see probe.h.
+#include "base/privilege.h"
 #include "format/btf.h"
 #include "format/tracefs.h"
 #include "host/environment.h"
@@ -28,7 +29,7 @@ Machine::~Machine() = default;
 static const char* given_types() { return std::getenv("BPFTRACE_BTF"); }
 const char* kernel_types_path() { return given_types() ? given_types() : host::kernel_types_path; }
 bool has_kernel_types(host::Environment& host) {
-  return given_types() ? ::access(given_types(), R_OK) == 0 : host.can_read(host::kernel_types_path);
+  return given_types() ? base::is_accessible(given_types(), R_OK) : host.can_read(host::kernel_types_path);
 }
 
 format::Btf* Machine::btf() {

@@ -1,5 +1,6 @@
 #include "probe/trace_definitions.h"
 
+#include "base/privilege.h"
 #include "base/text.h"
 
 #include <cerrno>
@@ -27,7 +28,7 @@ static std::string identity_of(int pid) {
 
 static std::string find_root(std::string_view name) {
   for (const char* root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
-    if (::access((std::string(root) + "/" + std::string(name)).c_str(), W_OK) == 0) return root;
+    if (base::is_accessible((std::string(root) + "/" + std::string(name)).c_str(), W_OK)) return root;
   return {};
 }
 

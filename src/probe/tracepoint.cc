@@ -101,7 +101,7 @@ static std::vector<Event> match_tracepoint(Machine& machine, Parts parts, Mismat
     mismatch = {
         Mismatch::missing, machine.tracefs_error().message,
         !machine.host().is_this_host() ? "save it anew there, as root: `acu info --save FILE`"
-        : denied ? "tracepoints need root, or read access to /sys/kernel/tracing with CAP_BPF and CAP_PERFMON"
+        : denied ? "tracepoints need root, or CAP_DAC_READ_SEARCH (or read access to /sys/kernel/tracing) with CAP_BPF and CAP_PERFMON"
                  : "mount it: mount -t tracefs tracefs /sys/kernel/tracing",
         denied};
     return {};

@@ -1,6 +1,7 @@
 #include "recorder/flight_files.h"
 
 #include "base/file_map.h"
+#include "base/privilege.h"
 #include "recording/reader.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace recorder {
 
 FlightFiles::FlightFiles(std::string first, uint32_t most, uint64_t most_bytes) : first_(std::move(first)), most_(most), most_bytes_(most_bytes) {
   std::vector<std::pair<int64_t, std::string>> found;
-  for (uint32_t number = 1; ::access(name(number).c_str(), F_OK) == 0 || number <= most_; number++) {
+  for (uint32_t number = 1; base::is_accessible(name(number).c_str(), F_OK) || number <= most_; number++) {
     auto file = base::FileMap::open(name(number));
     if (!file.ok()) continue;
     const base::ByteSpan bytes = file->bytes();

@@ -1,5 +1,6 @@
 #include "session/child.h"
 
+#include "base/privilege.h"
 #include "base/text.h"
 
 #include <cerrno>
@@ -46,7 +47,7 @@ base::Result<std::vector<std::string>> split_command(std::string_view command) {
 base::Result<std::string> find_executable(const std::string& name, std::string_view option) {
   auto runs = [](const std::string& path) {
     struct stat about = {};
-    return ::access(path.c_str(), X_OK) == 0 && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
+    return base::is_accessible(path.c_str(), X_OK) && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
   };
   if (name.find('/') != name.npos) {
     if (runs(name)) return name;

@@ -1,4 +1,5 @@
 // Open files and mappings of processes, from /proc (proc_pid_fd(5), proc_pid_maps(5), proc_pid_smaps(5)).
+#include "base/privilege.h"
 #include "sql/proc.h"
 #include "sql/sources.h"
 
@@ -91,7 +92,7 @@ base::Result<std::vector<File>> read_files(const Request& request) {
   std::vector<File> out;
   size_t denied = 0;
   for_each_process(request, [&](int pid, const std::string& folder) {
-    bool is_denied = ::access(folder.c_str(), F_OK) == 0 && ::access((folder + "/fd").c_str(), R_OK) != 0;
+    bool is_denied = base::is_accessible(folder.c_str(), F_OK) && !base::is_accessible((folder + "/fd").c_str(), R_OK);
     for (int fd : numbers_in(folder + "/fd"))
       if (auto file = read_file_of(request, pid, folder, fd, is_denied)) out.push_back(std::move(*file));
     denied += is_denied;

@@ -1,6 +1,7 @@
 // Tables that measure for a while: CPU samples, waits and system calls, with the built-in scripts of the other commands.
 #include "sql/samples.h"
 
+#include "base/privilege.h"
 #include "flame/sampling.h"
 #include "proc/process_files.h"
 #include "session/output.h"
@@ -57,7 +58,7 @@ session::TargetFilter filter_of(const Request& request) {
 }
 
 // With a condition on a process that does not exist, there are no rows: that is no failure.
-bool has_no_process(const session::TargetFilter& filter) { return filter.pid >= 0 && ::access(("/proc/" + std::to_string(filter.pid)).c_str(), F_OK) != 0; }
+bool has_no_process(const session::TargetFilter& filter) { return filter.pid >= 0 && !base::is_accessible(("/proc/" + std::to_string(filter.pid)).c_str(), F_OK); }
 
 base::Result<std::vector<SampleRow>> record(const Request& request, std::string_view kind) {
   flame::SamplingOptions options;

@@ -1,5 +1,6 @@
 #include "symbol/binaries.h"
 
+#include "base/privilege.h"
 #include "base/text.h"
 #include "symbol/containers.h"
 #include "symbol/library_search.h"
@@ -36,7 +37,7 @@ std::vector<std::string> expand_glob(const std::string& pattern, const std::stri
 // Of a file that is not where its path leads to from the process's root. After chroot(2) the kernel gives the path from our root; a file without a name is
 // still to be had where it is mapped.
 std::string place_of(pid_t pid, const Mapping& m) {
-  if (!m.deleted && ::access(m.path.c_str(), F_OK) == 0) return m.path;
+  if (!m.deleted && base::is_accessible(m.path.c_str(), F_OK)) return m.path;
   char range[64];
   std::snprintf(range, sizeof range, "/proc/%d/map_files/%lx-%lx", pid, m.begin, m.end);
   return range;
@@ -66,7 +67,7 @@ const std::vector<Binaries::Mapped>& Binaries::mapped() {
   std::set<std::string> seen;
   for (const Mapping& m : read_process_map(pid_)) {
     if (!m.is_file() || !seen.insert(m.path).second) continue;
-    const bool is_there = !m.deleted && ::access((root() + m.path).c_str(), F_OK) == 0;
+    const bool is_there = !m.deleted && base::is_accessible((root() + m.path).c_str(), F_OK);
     mapped_->push_back({m.path, is_there ? std::string() : place_of(pid_, m)});
   }
   return *mapped_;
@@ -233,7 +234,7 @@ base::Result<std::string> Binaries::path_of_file(std::string_view name) {
 
 base::Error Binaries::no_process() const {
   std::string process = "/proc/" + std::to_string(pid_);
-  if (::access(process.c_str(), F_OK) != 0) return missing("there is no process " + std::to_string(pid_));
+  if (!base::is_accessible(process.c_str(), F_OK)) return missing("there is no process " + std::to_string(pid_));
   if (base::Fd(::open((process + "/maps").c_str(), O_RDONLY | O_CLOEXEC)).valid()) // as kernel threads
     return missing("process " + std::to_string(pid_) + " has mapped no program");
   return {base::Failure::permission,

@@ -10,6 +10,8 @@
 // against an owner.
 #include "symbol/cache.h"
 
+#include "base/privilege.h"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -195,7 +197,7 @@ base::Result<Place> open_place(const std::string& path, const CacheKey& key, uin
   if (size + header_size > limit)
     return base::Error{base::Failure::unsupported, "larger than the cache may become"};
   auto folder = open_folder(path);
-  if (!folder.ok() && ::access(path.c_str(), F_OK) != 0) {
+  if (!folder.ok() && !base::is_accessible(path.c_str(), F_OK)) {
     make_folders(path);
     folder = open_folder(path);
   }

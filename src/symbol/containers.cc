@@ -1,5 +1,6 @@
 #include "symbol/containers.h"
 
+#include "base/privilege.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -320,7 +321,7 @@ Container Containers::read_path(const std::string& path) {
   if (!unit.runtime.empty()) return unit;
   if (above.empty()) {
     // The root of a hierarchy has no such file: it is the root of a control group namespace, which a container sees.
-    const bool is_inside = !mounted_at().empty() && ::access((mounted_at() + "/cgroup.events").c_str(), F_OK) == 0;
+    const bool is_inside = !mounted_at().empty() && base::is_accessible((mounted_at() + "/cgroup.events").c_str(), F_OK);
     char name[256] = {};
     if (is_inside) ::gethostname(name, sizeof name - 1);
     return {.name = *name ? name : "host", .folder = mounted_at(), .runtime = std::string(host_runtime)};

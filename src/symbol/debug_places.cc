@@ -1,5 +1,7 @@
 #include "symbol/debug_places.h"
 
+#include "base/privilege.h"
+
 #include <cerrno>
 #include <unistd.h>
 
@@ -31,7 +33,7 @@ std::optional<ElfFile> Places::open(const std::string& path, const std::string& 
   std::string problem = file.error().message;
   if (size_t at = problem.find(path + ": "); at != std::string::npos) problem.erase(0, at + path.size() + 2);
   bool is_missing =
-      !fd && ::access((root + path).c_str(), F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+      !fd && !base::is_accessible((root + path).c_str(), F_OK) && (errno == ENOENT || errno == ENOTDIR);
   into_.tried.push_back({path, root, std::move(problem), is_missing});
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 #include "symbol/library_search.h"
 
 #include "base/file_map.h"
+#include "base/privilege.h"
 #include "base/text.h"
 #include "format/loader_cache.h"
 
@@ -125,7 +126,7 @@ std::vector<std::string> find_programs(std::string_view name, const std::string&
     if (!folder.starts_with('/')) continue;
     auto try_one = [&](std::string_view file) {
       std::string path = std::string(folder) + "/" + std::string(file);
-      if (base::open_regular(path, root).ok() && ::access((root + path).c_str(), X_OK) == 0) add(out, path);
+      if (base::open_regular(path, root).ok() && base::is_accessible((root + path).c_str(), X_OK)) add(out, path);
     };
     if (!base::has_glob(name)) {
       try_one(name);

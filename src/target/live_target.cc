@@ -1,5 +1,6 @@
 #include "target/live_target.h"
 
+#include "base/privilege.h"
 #include "base/text.h"
 #include "target/areas.h"
 #include "target/modules.h"
@@ -191,7 +192,7 @@ public:
 
   base::Status open() {
     std::string proc = "/proc/" + std::to_string(pid_);
-    if (::access(proc.c_str(), F_OK) != 0) return refusal(pid_, ESRCH);
+    if (!base::is_accessible(proc.c_str(), F_OK)) return refusal(pid_, ESRCH);
     if (!memory_.read_maps()) {
       if (auto maps = base::read_file(proc + "/maps"); maps.ok() && maps->empty())
         return base::Error{base::Failure::nothing_matched,

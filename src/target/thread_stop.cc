@@ -1,5 +1,6 @@
 #include "target/thread_stop.h"
 
+#include "base/privilege.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -57,7 +58,7 @@ base::Error refusal(pid_t pid, int code) {
   if (restricted == "3")
     return {base::Failure::permission, why + "/proc/sys/kernel/yama/ptrace_scope is 3, which allows it to "
                                              "nobody until the next start of the system"};
-  if (!is_own && ::geteuid() != 0)
+  if (!is_own && !base::has_capability(base::Capability::sys_ptrace))
     return {base::Failure::permission, why + "it belongs to another user; be root, or have CAP_SYS_PTRACE"};
   if (restricted != "0")
     return {base::Failure::permission, why + "/proc/sys/kernel/yama/ptrace_scope is " + restricted +

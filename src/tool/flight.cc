@@ -1,4 +1,5 @@
 // `acu flight`, which is `acu record --flight`.
+#include "base/privilege.h"
 #include "base/text.h"
 #include "recorder/recorder.h"
 #include "session/arguments.h"
@@ -32,7 +33,7 @@ base::Result<std::optional<base::Source>> read_users_script(const session::Argum
   } else {
     how.file = arguments.words[0];
     if (arguments.words_before > 1) return usage("`" + arguments.words[1] + "`: only one script can run; a command goes after `--`");
-    if (how.file != "-" && ::access(how.file.c_str(), F_OK) != 0)
+    if (how.file != "-" && !base::is_accessible(how.file.c_str(), F_OK))
       return usage("`" + how.file + "`: there is no such script; `--streams` selects what is recorded, and a command goes after `--`");
   }
   ACU_TRY(base::Source script, session::read_script(how));

@@ -2,6 +2,7 @@
 // bpf/features.h; each is asked of the kernel once, and where one is missing its substitute is named.
 #include "base/confinement.h"
 #include "base/output_file.h"
+#include "base/privilege.h"
 #include "base/text.h"
 #include "bpf/trials.h"
 #include "host/cpus.h"
@@ -22,18 +23,20 @@ namespace tool {
 namespace {
 
 struct Capability {
-  int bit; // linux/capability.h
-  std::string_view name;
+  base::Capability capability;
   std::string_view doc;
+  std::string_view name() const { return base::name_of(capability); }
+  bool is_in(uint64_t set) const { return set >> static_cast<unsigned>(capability) & 1; }
 };
 
 constexpr Capability capabilities[] = {
-    {39, "CAP_BPF", "load programs and maps"},
-    {38, "CAP_PERFMON", "attach to the kernel's events, read its memory"},
-    {21, "CAP_SYS_ADMIN", "all of the above, also on kernels before 5.8"},
-    {2, "CAP_DAC_READ_SEARCH", "read tracefs without being its owner"},
-    {19, "CAP_SYS_PTRACE", "inspect processes of other users"},
-    {24, "CAP_SYS_RESOURCE", "raise memory limits (kernels before 5.11)"},
+    {base::Capability::bpf, "load programs and maps"},
+    {base::Capability::perfmon, "attach to the kernel's events, read its memory"},
+    {base::Capability::sys_admin, "all of the above, also on kernels before 5.8"},
+    {base::Capability::dac_read_search, "read tracefs without being its owner"},
+    {base::Capability::sys_ptrace, "inspect processes of other users"},
+    {base::Capability::syslog, "read the addresses of the kernel's functions"},
+    {base::Capability::sys_resource, "raise memory limits (kernels before 5.11)"},
 };
 
 struct Fact {
@@ -45,15 +48,6 @@ struct Fact {
 std::string first_line(host::Environment& host, const std::string& path, std::string_view absent) {
   auto text = host.read(path);
   return text.ok() ? std::string(base::trim(*text)) : std::string(absent);
-}
-
-uint64_t effective_capabilities() {
-  auto status = base::read_file("/proc/self/status");
-  if (!status.ok()) return 0;
-  size_t at = status->find("CapEff:");
-  if (at == status->npos) return 0;
-  std::string_view line = base::split(std::string_view(*status).substr(at + 7), '\n')[0];
-  return base::parse_integer("0x" + std::string(base::trim(line))).value_or(0);
 }
 
 std::string yes_or_no(bool is) { return is ? "yes" : "no"; }
@@ -134,8 +128,8 @@ std::string as_text(const bpf::Features& features) {
   }
   if (!features.host().is_this_host()) return out;
   out += "\ncapabilities of this process\n";
-  uint64_t have = effective_capabilities();
-  for (const Capability& c : capabilities) line(c.name, have >> c.bit & 1 ? "yes" : "no", c.doc);
+  uint64_t have = base::effective_capabilities();
+  for (const Capability& c : capabilities) line(c.name(), c.is_in(have) ? "yes" : "no", c.doc);
   return out;
 }
 
@@ -154,8 +148,8 @@ std::string as_json(const bpf::Features& features) {
   if (!features.host().is_this_host()) return out + "}}\n";
   out += "}, \"capabilities\": {";
   comma.clear();
-  uint64_t have = effective_capabilities();
-  for (const Capability& c : capabilities) next(c.name), out += have >> c.bit & 1 ? "true" : "false";
+  uint64_t have = base::effective_capabilities();
+  for (const Capability& c : capabilities) next(c.name()), out += c.is_in(have) ? "true" : "false";
   return out + "}}\n";
 }
 

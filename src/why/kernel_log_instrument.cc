@@ -1,6 +1,7 @@
 // The measurement `kernel-log`: processes that the kernel killed for lack of memory, as far back as its log reaches.
 #include "why/instruments.h"
 
+#include "base/privilege.h"
 #include "proc/text.h"
 #include "why/kernel_log.h"
 #include "why/oom_report.h"
@@ -16,7 +17,7 @@ constexpr size_t most_facts = 16; // the last ones
 class KernelLogInstrument final : public Instrument {
 public:
   base::Status prepare(const session::Options&) override {
-    if (::access("/dev/kmsg", R_OK) != 0) return base::Error{base::Failure::permission, "the kernel's log (/dev/kmsg) cannot be read"};
+    if (!base::is_accessible("/dev/kmsg", R_OK)) return base::Error{base::Failure::permission, "the kernel's log (/dev/kmsg) cannot be read"};
     return {};
   }
   // Of kills in the interval, too, it has all there is to say.

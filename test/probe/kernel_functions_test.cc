@@ -136,7 +136,7 @@ TEST_F(KernelFunctions, what_tells_the_same) {
             "; a tracepoint that tells the same: tracepoint:sched:sched_switch");
   e.function = "no_such_function";
   EXPECT_EQ(probe::tracepoint_instead(e), "");
-  base::Error error = probe::refused_by_kernel(e, "cannot attach it", true);
+  base::Error error = probe::refused_by_kernel(e, "cannot attach it");
   EXPECT_EQ(error.kind, base::Failure::permission);
   EXPECT_EQ(error.message.find("cannot attach it: "), 0u);
 }

@@ -1,0 +1,86 @@
+#include "base/privilege.h"
+
+#include "base/confinement.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+namespace base {
+
+namespace {
+
+struct Sets {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  bool read() { return ::syscall(SYS_capget, &header, data) == 0; }
+};
+
+constexpr std::pair<Capability, std::string_view> names[] = {
+    {Capability::dac_override, "CAP_DAC_OVERRIDE"}, {Capability::dac_read_search, "CAP_DAC_READ_SEARCH"}, {Capability::sys_ptrace, "CAP_SYS_PTRACE"},
+    {Capability::sys_admin, "CAP_SYS_ADMIN"},       {Capability::sys_resource, "CAP_SYS_RESOURCE"},       {Capability::syslog, "CAP_SYSLOG"},
+    {Capability::perfmon, "CAP_PERFMON"},           {Capability::bpf, "CAP_BPF"},
+};
+
+bool includes(uint64_t set, Capability c) { return set >> static_cast<unsigned>(c) & 1; }
+
+} // namespace
+
+std::string_view name_of(Capability capability) {
+  for (const auto& [c, name] : names)
+    if (c == capability) return name;
+  return "";
+}
+
+uint64_t effective_capabilities() {
+  Sets sets;
+  if (!sets.read()) return 0;
+  return sets.data[0].effective | uint64_t{sets.data[1].effective} << 32;
+}
+
+bool has_capability(Capability capability) {
+  const uint64_t set = effective_capabilities();
+  const bool is_part_of_admin = capability == Capability::bpf || capability == Capability::perfmon || capability == Capability::syslog;
+  return includes(set, capability) || (is_part_of_admin && includes(set, Capability::sys_admin)) ||
+         (capability == Capability::dac_read_search && includes(set, Capability::dac_override));
+}
+
+std::string missing_of(std::initializer_list<Capability> needed) {
+  std::string out;
+  size_t count = 0;
+  for (Capability c : needed) {
+    if (has_capability(c)) continue;
+    out += (count++ ? " and " : "") + std::string(name_of(c));
+  }
+  return out.empty() ? out : out + (count > 1 ? " are missing" : " is missing");
+}
+
+std::string not_permitted(std::initializer_list<Capability> needed) {
+  const std::string missing = missing_of(needed);
+  if (missing.empty()) return missing;
+  return ": not permitted: " + missing + ". Run acu as root, or give it these: setcap cap_bpf,cap_perfmon,cap_dac_read_search+ep ACU" +
+         permitted_by_capabilities();
+}
+
+bool is_accessible(const char* path, int mode) { return ::faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0; }
+
+Status drop_capabilities(std::initializer_list<Capability> unused) {
+  Sets sets;
+  if (!sets.read()) return errno_error("cannot read the capabilities of this process", errno);
+  for (Capability c : unused) {
+    const auto number = static_cast<unsigned>(c);
+    const uint32_t mask = ~(uint32_t{1} << number % 32);
+    __user_cap_data_struct& data = sets.data[number / 32];
+    data.effective &= mask;
+    data.permitted &= mask;
+    data.inheritable &= mask;
+  }
+  if (::syscall(SYS_capset, &sets.header, sets.data) != 0) return errno_error("cannot give up capabilities", errno);
+  return {};
+}
+
+} // namespace base
