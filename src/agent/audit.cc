@@ -24,6 +24,7 @@ static std::string now() {
 base::Result<Audit> Audit::open(const std::string& path) {
   Audit out;
   if (path.empty()) return out;
+  const base::AsResultOwner as_owner;
   out.file_ = base::Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   if (!out.file_.valid()) return base::errno_error("cannot write the audit file `" + path + "`", errno);
   return out;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "bpf/syscall.h"
+#include "policy/enforce.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -117,6 +118,7 @@ base::Result<Call> Call::start(const Plan& plan) {
   if (plan.max_cost > 0) out.run_times_ = bpf::measure_run_times(); // not permitted for everyone: then their cost is 0
   const std::string path = own_executable();
   std::vector<std::string> texts = {"acu"};
+  if (const std::string& file = policy::given_file(); !file.empty()) texts.insert(texts.end(), {"--policy", file});
   texts.insert(texts.end(), plan.words.begin(), plan.words.end());
   std::vector<char*> words;
   for (std::string& text : texts) words.push_back(text.data());

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fcntl.h>
+#include <optional>
 #include <poll.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
@@ -126,9 +128,31 @@ std::string keep_elsewhere(const std::string& path, std::string_view bytes) {
   return {};
 }
 
+struct Owner {
+  uint32_t user, group;
+};
+std::optional<Owner> owner;
+
 } // namespace
 
+void write_results_as(uint32_t user, uint32_t group) { owner = {user, group}; }
+
+AsResultOwner::AsResultOwner() {
+  if (!owner) return;
+  group_ = ::setfsgid(owner->group);
+  user_ = ::setfsuid(owner->user);
+}
+
+AsResultOwner::~AsResultOwner() {
+  if (user_ < 0) return;
+  const int error = errno;
+  ::setfsuid(static_cast<uid_t>(user_));
+  ::setfsgid(static_cast<gid_t>(group_));
+  errno = error;
+}
+
 Result<Fd> create_private(const std::string& path) {
+  const AsResultOwner as_owner;
   for (int tries = 0;; tries++) {
     Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_mode));
     if (file.valid()) return file;
@@ -138,6 +162,7 @@ Result<Fd> create_private(const std::string& path) {
 }
 
 std::string make_elsewhere(size_t& next, const std::string& path) {
+  const AsResultOwner as_owner;
   std::string name;
   return open_elsewhere(next, path, name).valid() ? name : std::string();
 }
@@ -145,6 +170,7 @@ std::string make_elsewhere(size_t& next, const std::string& path) {
 int write_all(int fd, std::string_view text) { return drain(fd, text); }
 
 Status check_output(const std::string& path) {
+  const AsResultOwner as_owner;
   ACU_TRY(const Goal goal, find_goal(path));
   if (!goal.is_regular) return is_accessible(goal.path.c_str(), W_OK) ? Status() : cannot_write(path, errno);
   std::string beside;
@@ -155,6 +181,7 @@ Status check_output(const std::string& path) {
 }
 
 Status write_file(const std::string& path, std::string_view bytes) {
+  const AsResultOwner as_owner;
   ACU_TRY(const Goal goal, find_goal(path));
   int error = 0;
   if (goal.is_regular) {
@@ -173,6 +200,7 @@ Status write_file(const std::string& path, std::string_view bytes) {
 }
 
 Result<OutputFile> OutputFile::open(const std::string& path) {
+  const AsResultOwner as_owner;
   struct stat about = {};
   const bool is_new = ::stat(path.c_str(), &about) != 0;
   Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, private_mode));
@@ -189,6 +217,7 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
 
 // The session has failed before it had results.
 OutputFile::~OutputFile() {
+  const AsResultOwner as_owner;
   if (file_.valid() && is_new_ && !has_begun_) ::unlink(path_.c_str());
 }
 
@@ -207,6 +236,7 @@ std::string_view OutputFile::end_with_line(std::string_view text, size_t written
 
 // false: there are no more places.
 bool OutputFile::move_on(int error) {
+  const AsResultOwner as_owner;
   std::string name;
   Fd next = open_elsewhere(next_place_, path_, name);
   if (!next.valid()) return false;

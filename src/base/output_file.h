@@ -10,6 +10,7 @@
 #include "base/result.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,22 @@ Status check_output(const std::string& path);
 Status write_file(const std::string& path, std::string_view bytes);
 
 inline constexpr unsigned private_mode = 0600;
+
+// From now on results are written with the rights of this user and group, whatever those of the process are: who may not write to a file
+// does not get there by way of acu. The functions here do so themselves.
+void write_results_as(uint32_t user, uint32_t group);
+
+// What opens results by itself does it while one of these exists: setfsuid(2), for this thread.
+class AsResultOwner {
+public:
+  AsResultOwner();
+  ~AsResultOwner();
+  AsResultOwner(const AsResultOwner&) = delete;
+  AsResultOwner& operator=(const AsResultOwner&) = delete;
+
+private:
+  int user_ = -1, group_ = -1; // before; -1: unchanged
+};
 
 // A new file for this user alone, which gets its real name when it is whole. What has the name is removed, not followed.
 Result<Fd> create_private(const std::string& path);

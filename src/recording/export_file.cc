@@ -15,6 +15,7 @@ constexpr size_t buffer_size = 256 << 10;
 base::Error ExportFile::failure(int error) const { return base::errno_error("cannot write `" + path_ + "`", error); }
 
 base::Result<ExportFile> ExportFile::create(const std::string& path) {
+  const base::AsResultOwner as_owner;
   ExportFile out(path);
   struct stat now = {};
   const bool is_special = ::stat(path.c_str(), &now) == 0 && !S_ISREG(now.st_mode);
@@ -29,6 +30,7 @@ base::Result<ExportFile> ExportFile::create(const std::string& path) {
 }
 
 ExportFile::~ExportFile() {
+  const base::AsResultOwner as_owner;
   if (file_.valid() && !part_path_.empty()) ::unlink(part_path_.c_str());
 }
 
@@ -48,6 +50,7 @@ base::Status ExportFile::finish() {
   ACU_CHECK(flush());
   // Some file systems report only here that there was no room.
   if (::close(file_.release()) != 0) return failure(errno);
+  const base::AsResultOwner as_owner;
   if (!part_path_.empty() && ::rename(part_path_.c_str(), path_.c_str()) != 0) return failure(errno);
   return {};
 }

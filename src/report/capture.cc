@@ -3,6 +3,8 @@
 // Specification: draft-ietf-opsawg-pcap, "PCAP Capture File Format"; LINKTYPE_RAW.
 #include "report/capture.h"
 
+#include "base/output_file.h"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <unistd.h>
@@ -42,6 +44,7 @@ bool write_all(int fd, const void* data, size_t size) {
 base::Result<int> Captures::file(const std::string& path) {
   auto [at, is_new] = files_.try_emplace(path);
   if (!is_new) return at->second.get();
+  const base::AsResultOwner as_owner;
   at->second = base::Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!at->second.valid()) return base::errno_error("cannot open " + path, errno);
   FileHeader header;

@@ -5,6 +5,7 @@
 
 #include "base/rounded.h"
 #include "base/text.h"
+#include "session/permission.h"
 #include "spec/durations.h"
 
 #include <algorithm>
@@ -136,6 +137,7 @@ base::Result<Arguments> parse_arguments(const spec::Subcommand& subcommand, std:
     out.behind.emplace_back(argv[static_cast<size_t>(i)]);
     take_rest(out, out.behind.back());
   }
+  ACU_CHECK(check_permission(subcommand, out));
   return out;
 }
 

@@ -37,7 +37,8 @@ struct Arguments {
 };
 
 // `words`: the command line after the subcommand. Mistakes (Failure::usage) name the nearest option or word.
-// Options and other words may be mixed; everything after `--` is for the script.
+// Options and other words may be mixed; everything after `--` is for the script. Failure (permission): the policy of the host does
+// not permit the command to this user (session/permission.h).
 base::Result<Arguments> parse_arguments(const spec::Subcommand& subcommand, std::span<char* const> words);
 
 // The values of options, read alike in all commands. `option` is its name in messages (Failure::usage).

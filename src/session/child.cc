@@ -2,6 +2,7 @@
 
 #include "base/privilege.h"
 #include "base/text.h"
+#include "policy/enforce.h"
 
 #include <cerrno>
 #include <csignal>
@@ -89,6 +90,10 @@ static constexpr int is_traced = -1;
   }
   if (n != 1) ::_exit(0);
   if (word == stops && ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) tell(is_traced);
+  if (const int error = policy::become_caller()) {
+    tell(error);
+    ::_exit(127);
+  }
   ::execv(path, argv);
   tell(errno);
   ::_exit(127);

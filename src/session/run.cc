@@ -9,6 +9,7 @@
 #include "dlang/consumer.h"
 #include "dlang/lower.h"
 #include "host/environment.h"
+#include "policy/enforce.h"
 #include "probe/stopped_program.h"
 #include "report/names.h"
 #include "report/target_names.h"
@@ -175,6 +176,8 @@ base::Status Session::parse_and_check() {
   compiling.stopped = options.stopped;
   bool ok = timed(parse_ns, [&] { return parse(compiled, *source, compiling, diagnostics); }) &&
             timed(check_ns, [&] { return check(compiled, compiling, diagnostics); });
+  if (compiled.d_plan && compiled.d_plan->destructive && !policy::permits_unsafe())
+    return base::Error{base::Failure::permission, "the policy of this host does not permit the option `destructive`, which needs `may unsafe`"};
   if (ok) return options.help || options.list ? base::Status() : check_parameters();
   report_mistakes();
   if (!compiled.environment_mistake.empty())

@@ -484,6 +484,12 @@ inline constexpr Option list_options[] = {
     help_option,
 };
 
+inline constexpr Option policy_options[] = {
+    {.id = OptionId::input, .name = "file", .argument = "FILE", .doc = "Read FILE instead of /etc/acu/policy."},
+    {.id = OptionId::user, .letter = 'u', .name = "user", .argument = "USER", .doc = "Show what is permitted to USER (name or number; default: who runs acu)."},
+    help_option,
+};
+
 inline constexpr Option info_options[] = {
     {.id = OptionId::json, .name = "json", .doc = "Print one JSON object."},
     {.id = OptionId::save,
@@ -1279,6 +1285,10 @@ inline constexpr Subcommand subcommands[] = {
     {"learn", "[--list] [LESSON]",
      "Learn acu in the terminal: twelve lessons, each with a small broken program to examine and a question about it, from `acu top` to `acu why`.",
      learn_options, "acu learn\nacu learn --list\nacu learn 4"},
+    {"policy", "check|show [options]",
+     "Check the policy of this host, which limits who may trace what, or show what it permits to a user.\n"
+     "The file is /etc/acu/policy; `acu --policy FILE COMMAND …` uses another one (for root).",
+     policy_options, "acu policy check\nacu policy show --user alice\nacu policy check --file draft.policy"},
     {"info", "[--json] [--for FILE] | --save FILE", "Show what this kernel supports and what this user may do, or save it.", info_options,
      "acu info\nacu info --save web1.host"},
     {"help", "[SUBCOMMAND|reference|man [SUBCOMMAND]|completion bash|zsh|fish]",

@@ -62,7 +62,7 @@ int core(Words words) { return core(words, {}); }
 int core(Words words, const session::ReadyTool& tool) {
   const spec::Subcommand& self = *spec::find_subcommand("core");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   if (arguments->words.empty() && !tool.name.empty())
     return refuse(tool.name + " needs a core dump or a process: `acu " + tool.name + " core.4711`, `acu " + tool.name + " -p 4711`");

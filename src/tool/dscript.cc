@@ -130,7 +130,7 @@ base::Result<session::Options> read(const Arguments& arguments) {
 int dscript(Words words) {
   const spec::Subcommand& about = *spec::find_subcommand("dscript");
   auto arguments = session::parse_arguments(about, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::version)) return version();
   if (arguments->has(OptionId::help)) return say(session::help_text(about)), 0;
   if (arguments->has(OptionId::tables)) return say(dlang::list_providers()), 0;

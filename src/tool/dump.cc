@@ -25,7 +25,7 @@ base::Result<int> choose_recorder(const std::vector<std::string>& words) {
 int dump(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("dump");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
   auto pid = choose_recorder(arguments->words);
   if (!pid.ok()) return fail(pid.error());

@@ -166,7 +166,7 @@ base::Status emit_script(const session::Arguments& arguments) {
 int emit(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("emit");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   if (arguments->has(OptionId::support)) return say(emit::support_table()), 0;
   const base::Status done = emit_script(*arguments);

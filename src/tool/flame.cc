@@ -53,7 +53,7 @@ int complain_of_nothing(std::string_view subcommand, const profile::About& about
 int make(Words words, std::string_view subcommand, std::string_view default_output) {
   const spec::Subcommand& self = *spec::find_subcommand(subcommand);
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto request = read_request(*arguments, default_output);
   if (!request.ok()) return fail(request.error());

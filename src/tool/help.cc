@@ -62,7 +62,7 @@ int help(Words words) {
     return say(out), 0;
   }
   auto arguments = session::parse_arguments(*spec::find_subcommand("help"), words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->words.empty()) return show_overview(say), 0;
   auto text = text_of(arguments->words);
   return text.ok() ? (say(*text), 0) : fail(text.error());

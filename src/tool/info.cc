@@ -176,7 +176,7 @@ int save_to(const std::string& path) {
 int info(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("info");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
   const std::string* save = arguments->value(spec::OptionId::save);
   const std::string* file = arguments->value(spec::OptionId::for_host);

@@ -45,7 +45,7 @@ std::string list_lessons() {
 int learn(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("learn");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
   if (arguments->has(spec::OptionId::list)) return say(list_lessons()), 0;
   if (arguments->behind.size() == 2) {

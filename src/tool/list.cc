@@ -8,7 +8,7 @@ namespace tool {
 int list(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("list");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
   session::ListRequest request = {.patterns = arguments->words, .arguments = arguments->has(spec::OptionId::verbose)};
   if (const std::string* text = arguments->value(spec::OptionId::pid)) {

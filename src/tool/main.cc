@@ -3,6 +3,7 @@
 // The process ends by _exit: output has been written by then, descriptors are the kernel's to close, and
 // taking apart what was built up would only delay the end.
 #include "base/text.h"
+#include "policy/enforce.h"
 #include "session/output.h"
 #include "spec/complete_table.h"
 #include "tool/scripts.h"
@@ -66,9 +67,19 @@ static const Command& command_of(const spec::Subcommand& declared) {
   return commands[spec::row_places<spec::subcommands, commands>[static_cast<size_t>(&declared - spec::subcommands)]];
 }
 
+static int dispatch(Words words);
+
+// `acu --policy FILE COMMAND …`
+static int with_policy(Words words) {
+  if (words.size() < 3) return refuse("`--policy` takes a file, and a command after it: acu --policy FILE COMMAND …");
+  const auto status = policy::use_file(words[1]);
+  return status.ok() ? dispatch(words.subspan(2)) : fail(status.error());
+}
+
 static int dispatch(Words words) {
   if (words.empty()) return show_overview(complain), static_cast<int>(base::Failure::usage);
   std::string_view first = words[0];
+  if (first == "--policy") return with_policy(words);
   if (const spec::Subcommand* s = spec::find_subcommand(first)) return command_of(*s).run(words.subspan(1));
   if (const Script* script = find_script(first); script && !names_script(first)) return run_script(*script, words.subspan(1));
   if (first == "--version" || first == "-V") return version();

@@ -61,7 +61,7 @@ base::Result<std::string> default_socket() {
 template<class Serve> int serve(std::string_view name, Words words, size_t most_words, Serve serve) {
   const spec::Subcommand& self = *spec::find_subcommand(name);
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto options = read_server(*arguments);
   if (!options.ok()) return fail(options.error());

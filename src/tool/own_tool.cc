@@ -146,6 +146,7 @@ base::Status make_new(const std::string& name) {
   const std::string path = name + ".bt";
   std::string text(skeleton);
   base::replace_all(text, "NAME", name);
+  const base::AsResultOwner as_owner;
   const base::Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755));
   if (!file.valid()) return base::errno_error("cannot make `" + path + "`", errno);
   if (const int error = base::write_all(file.get(), text)) return base::errno_error("cannot write `" + path + "`", error);
@@ -214,7 +215,7 @@ base::Status test(const std::string& what, double seconds) {
 int own_tool(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("tool");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   const std::vector<std::string>& given = arguments->words;
   constexpr std::string_view verbs[] = {"add", "remove", "new", "test"};

@@ -87,7 +87,7 @@ static base::Result<int> show(const session::Arguments& arguments) {
 int report(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("report");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto shown = show(*arguments);
   return shown.ok() ? *shown : fail(shown.error());

@@ -14,7 +14,7 @@ int run(Words words) { return is_d_script(words) ? dscript(words) : run(words, {
 
 int run(Words words, const session::ReadyTool& tool) {
   auto arguments = session::parse_arguments(*spec::find_subcommand("run"), words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(spec::OptionId::version)) return version();
   if (arguments->has(spec::OptionId::info)) return info({});
   auto options = session::read_options(*arguments);

@@ -120,7 +120,7 @@ static std::string overview(std::string_view group = {}) {
 int tools(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("tools");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(spec::OptionId::help) && arguments->words.empty())
     return say(session::help_text(self)), 0;
   if (arguments->words.empty()) return say(overview()), 0;

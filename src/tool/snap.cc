@@ -203,7 +203,7 @@ int snap(Words words) { return snap(words, {}); }
 int snap(Words words, const session::ReadyTool& tool) {
   const spec::Subcommand& self = *spec::find_subcommand("snap");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto request = read_request(*arguments);
   if (!request.ok()) return fail(request.error());

@@ -50,7 +50,7 @@ static base::Status show(const session::Arguments& arguments) {
 int timeline(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("timeline");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto shown = show(*arguments);
   return shown.ok() ? 0 : fail(shown.error());

@@ -43,6 +43,7 @@ int own_tool(Words words);
 int mcp(Words words);
 int api(Words words);
 int learn(Words words);
+int policy(Words words);
 int info(Words words);
 int help(Words words);
 // What each subcommand of spec/options.h starts.
@@ -53,7 +54,7 @@ struct Command {
 constexpr Command commands[] = {
     {"run", run}, {"list", list}, {"bpftrace", bpftrace}, {"dscript", dscript}, {"sym", sym}, {"modules", modules}, {"flame", flame}, {"record", record}, {"flight", flight}, {"dump", dump},
     {"top", top},   {"report", report}, {"timeline", timeline}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"why", why}, {"graph", graph},
-    {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"emit", emit}, {"tools", tools}, {"tool", own_tool}, {"mcp", mcp}, {"api", api}, {"learn", learn}, {"info", info}, {"help", help},
+    {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"emit", emit}, {"tools", tools}, {"tool", own_tool}, {"mcp", mcp}, {"api", api}, {"learn", learn}, {"policy", policy}, {"info", info}, {"help", help},
 };
 // The same for a tool, whose script is the text of -e.
 int run(Words words, const session::ReadyTool& tool);

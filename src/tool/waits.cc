@@ -34,7 +34,7 @@ static base::Result<waits::Options> read_request(const session::Arguments& argum
 int waits(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("waits");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto request = read_request(*arguments);
   if (!request.ok()) return fail(request.error());

@@ -130,7 +130,7 @@ base::Status answer(Request& request, session::Output& output, bool quiet) {
 int why(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("why");
   auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (!arguments.ok()) return fail(arguments.error());
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   if (arguments->has(OptionId::causes)) return say(why::causes_text()), 0;
   auto request = read_request(*arguments);
