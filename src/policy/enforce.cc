@@ -147,6 +147,8 @@ Request request_of(const Asked& asked) {
     if (row.name != asked.command) continue;
     const bool has_script = row.code == Code::always || (row.code == Code::if_words && asked.has_words);
     if (has_script && out.code.empty() && !asked.is_help) out.code = "`acu " + out.command + "`";
+    const bool takes_probes = row.reach == Reach::processes || row.reach == Reach::nothing;
+    if (takes_probes && asked.has_code_words && out.code.empty()) out.code = "a probe with a condition";
     if (row.acts && out.action.empty() && (row.code != Code::if_words || asked.has_words)) out.action = "`acu " + out.command + "`";
     out.needs_target = row.reach == Reach::processes || row.reach == Reach::host || (row.reach == Reach::files && (!asked.processes.empty() || !asked.threads.empty()));
     if (row.reach == Reach::host) return out; // no filter makes it less

@@ -22,7 +22,7 @@ struct Asked {
   std::vector<int> processes, threads;
   std::string user, group, container; // -u, --cgroup, --container; empty: not given
   bool starts_command = false;        // -c, or words behind `--`
-  bool has_words = false;
+  bool has_words = false, has_code_words = false; // words; some of them more than names
   std::string code, action; // the options that take code, or act on the host; empty: none
   bool is_help = false;
 };

@@ -6,6 +6,7 @@
 #include "spec/options.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace policy {
 
@@ -61,6 +62,7 @@ private:
                      (near.empty() ? " (user, group, everyone, commands, targets, may)" : "; did you mean `" + std::string(near) + "`?"));
     }
     if (policy_.rules.empty()) return mistake("`" + std::string(key) + "` belongs to a rule, which begins with `user NAME`, `group NAME` or `everyone`");
+    names_commands_ |= key == "commands";
     if (words.size() == 1) return mistake("`" + std::string(key) + "` needs at least one word");
     for (size_t i = 1; i < words.size(); i++)
       key == "commands" ? take_command(words[i]) : key == "targets" ? take_target(words[i]) : take_grant(words[i]);
@@ -81,10 +83,9 @@ private:
   }
 
   void end_rule() {
-    if (policy_.rules.empty() || is_ended_ == policy_.rules.size()) return;
-    is_ended_ = policy_.rules.size();
-    const Rule& rule = policy_.rules.back();
-    if (rule.commands.empty()) mistake("this rule has no line `commands`", rule.line);
+    if (ended_rules_ == policy_.rules.size()) return;
+    ended_rules_ = policy_.rules.size();
+    if (!std::exchange(names_commands_, false)) mistake("this rule has no line `commands`", policy_.rules.back().line);
   }
 
   void take_command(std::string_view word) {
@@ -122,7 +123,8 @@ private:
 
   Policy policy_;
   std::string mistakes_;
-  size_t count_ = 0, is_ended_ = 0;
+  size_t count_ = 0, ended_rules_ = 0;
+  bool names_commands_ = false; // the rule that is read has a line for them, right or wrong
   uint32_t line_ = 0;
 };
 

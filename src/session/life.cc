@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/privilege.h"
 #include "session/losses.h"
 #include "session/signals.h"
 #include "session/trials.h"
@@ -244,6 +245,7 @@ base::Result<bool> start(Life& life) {
   if (is_cancelled(life)) return false;
   if (!attached.is_any && has_events(life.program))
     return base::Error{base::Failure::runtime, "no probe could be attached: there is nothing to trace"};
+  base::keep_session_capabilities();
   report_attached(life, attached.probes);
   notify(life);
   if (life.options.dry_run) return false;

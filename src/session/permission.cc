@@ -53,7 +53,7 @@ base::Status check_permission(const spec::Subcommand& subcommand, const Argument
     if (asked.action.empty() && std::ranges::find(action_options, given.id) != std::end(action_options)) asked.action = named(given);
   }
   const auto before = arguments.words.begin() + static_cast<std::ptrdiff_t>(arguments.words_before);
-  if (asked.code.empty() && std::any_of(arguments.words.begin(), before, is_code)) asked.code = "a probe with a condition";
+  asked.has_code_words = std::any_of(arguments.words.begin(), before, is_code);
   return policy::enforce(asked);
 }
 
