@@ -1,6 +1,7 @@
 #include "base/privilege.h"
 
 #include "base/confinement.h"
+#include "base/text.h"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -62,8 +63,10 @@ std::string missing_of(std::initializer_list<Capability> needed) {
 std::string not_permitted(std::initializer_list<Capability> needed) {
   const std::string missing = missing_of(needed);
   if (missing.empty()) return missing;
-  return ": not permitted: " + missing + ". Run acu as root, or give it these: setcap cap_bpf,cap_perfmon,cap_dac_read_search+ep ACU" +
-         permitted_by_capabilities();
+  std::string set = "cap_bpf,cap_perfmon,cap_dac_read_search";
+  for (Capability c : needed)
+    if (const std::string name = lower(name_of(c)); set.find(name) == set.npos) set += "," + name;
+  return ": not permitted: " + missing + ". Run acu as root, or give it these: setcap " + set + "+ep ACU" + permitted_by_capabilities();
 }
 
 bool is_accessible(const char* path, int mode) { return ::faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0; }

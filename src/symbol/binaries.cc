@@ -238,7 +238,7 @@ base::Error Binaries::no_process() const {
   if (base::Fd(::open((process + "/maps").c_str(), O_RDONLY | O_CLOEXEC)).valid()) // as kernel threads
     return missing("process " + std::to_string(pid_) + " has mapped no program");
   return {base::Failure::permission,
-          "process " + std::to_string(pid_) + " may not be looked at: it belongs to another user"};
+          "process " + std::to_string(pid_) + " may not be looked at: it belongs to another user" + base::not_permitted({base::Capability::sys_ptrace})};
 }
 
 } // namespace symbol

@@ -1,5 +1,6 @@
 #include "symbol/symbolizer.h"
 
+#include "base/privilege.h"
 #include "base/text.h"
 #include "symbol/demangle.h"
 #include "symbol/file_names.h"
@@ -29,6 +30,7 @@ base::Status Symbolizer::set_process(pid_t pid) {
   if (::kill(pid, 0) != 0 && errno == ESRCH)
     return base::Error{base::Failure::nothing_matched, "there is no process " + number};
   auto text = base::read_file("/proc/" + number + "/maps");
+  if (!text.ok() && text.error().kind == base::Failure::permission) text.error().message += base::not_permitted({base::Capability::sys_ptrace});
   if (!text.ok()) return std::move(text.error()).with("process " + number);
   pid_ = pid;
   root_ = "/proc/" + number + "/root";

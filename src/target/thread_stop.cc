@@ -59,7 +59,7 @@ base::Error refusal(pid_t pid, int code) {
     return {base::Failure::permission, why + "/proc/sys/kernel/yama/ptrace_scope is 3, which allows it to "
                                              "nobody until the next start of the system"};
   if (!is_own && !base::has_capability(base::Capability::sys_ptrace))
-    return {base::Failure::permission, why + "it belongs to another user; be root, or have CAP_SYS_PTRACE"};
+    return {base::Failure::permission, why + "it belongs to another user" + base::not_permitted({base::Capability::sys_ptrace})};
   if (restricted != "0")
     return {base::Failure::permission, why + "/proc/sys/kernel/yama/ptrace_scope is " + restricted +
                                            (restricted == "1" ? ", which allows it to parents only" : "") +

@@ -13,6 +13,7 @@
 #include <charconv>
 #include <climits>
 #include <poll.h>
+#include <set>
 #include <unistd.h>
 
 namespace tool {
@@ -119,6 +120,14 @@ public:
 
   bool has_mistakes() const { return has_mistakes_; }
 
+  // Files that the process has mapped and that could not be read, each once: their functions have no names.
+  void note_problems() const {
+    std::set<std::string_view> noted;
+    for (const symbol::Mapping& m : symbolizer_.mappings())
+      if (const std::string& problem = symbolizer_.problem_of(m); !problem.empty() && noted.insert(problem).second)
+        complain("note: no names of " + base::quoted(m.path) + ": " + problem + "\n");
+  }
+
 private:
   struct Mistake {
     size_t before; // which question it stands
@@ -162,7 +171,9 @@ int answer_words(Answers& answers, const Request& request) {
     if (!question.ok()) return fail(question.error());
     answers.put(*question);
   }
-  return finish(answers.write());
+  const int error = answers.write();
+  answers.note_problems();
+  return finish(error);
 }
 
 bool is_more_at_once() {
@@ -199,6 +210,7 @@ int answer_input(Answers& answers, const Request& request) {
     text.erase(0, end);
     if (int error = answers.write()) return finish(error);
   }
+  answers.note_problems();
   return answers.has_mistakes() ? static_cast<int>(base::Failure::runtime) : 0;
 }
 
