@@ -1,5 +1,7 @@
 #include "base/file_map.h"
 
+#include "base/unopened_files.h"
+
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -26,6 +28,32 @@ static int open_path(const std::string& path, const std::string& root) {
   return ::open((root + "/" + path).c_str(), O_PATH | O_CLOEXEC); // before Linux 5.6
 }
 
+struct Unopened {
+  std::mutex changing;
+  UnopenedFiles files;
+};
+
+static Unopened& unopened() {
+  static Unopened& all = *new Unopened;
+  return all;
+}
+
+static Error failed_to_open(const std::string& what, const std::string& path, int error) {
+  const bool is_there = error != ENOENT && error != ENOTDIR && error != ELOOP && error != ENAMETOOLONG;
+  if (is_there) {
+    Unopened& all = unopened();
+    std::lock_guard lock(all.changing);
+    if (!all.files.count++) all.files.error = error, all.files.first = path;
+  }
+  return errno_error(what, error);
+}
+
+UnopenedFiles unopened_files() {
+  Unopened& all = unopened();
+  std::lock_guard lock(all.changing);
+  return all.files;
+}
+
 static const char* kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a folder";
   if (S_ISFIFO(mode)) return "a pipe";
@@ -47,12 +75,12 @@ Result<FileId> file_id(int fd) {
 
 Result<Fd> open_regular(const std::string& path, const std::string& root) {
   Fd handle(open_path(path, root));
-  if (!handle.valid()) return errno_error("cannot open " + path, errno);
+  if (!handle.valid()) return failed_to_open("cannot open " + path, path, errno);
   auto id = file_id(handle.get());
   if (!id) return std::move(id.error()).with(path);
   std::string self = "/proc/self/fd/" + std::to_string(handle.get());
   Fd fd(::open(self.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!fd.valid()) return errno_error("cannot open " + path, errno);
+  if (!fd.valid()) return failed_to_open("cannot open " + path, path, errno);
   return fd;
 }
 
@@ -169,12 +197,12 @@ Result<FileMap> FileMap::of(int fd) {
   auto size = static_cast<size_t>(map.id_.size);
   // Into private mappings of programs the kernel writes breakpoints, when somebody traces these.
   void* at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
-  if (at == MAP_FAILED) return errno_error("cannot be mapped", errno);
+  if (at == MAP_FAILED) return failed_to_open("cannot be mapped", {}, errno);
   map.bytes_ = {static_cast<const std::byte*>(at), size};
   auto begin = reinterpret_cast<uintptr_t>(at);
   Ranges& ranges = Ranges::all();
   map.range_ = ranges.add(begin, (begin + size + ranges.page_mask) & ~ranges.page_mask);
-  if (!map.range_) return Error{Failure::runtime, "cannot be mapped: no memory is left"}; // ~FileMap unmaps
+  if (!map.range_) return failed_to_open("cannot be mapped", {}, ENOMEM); // ~FileMap unmaps
   return map;
 }
 

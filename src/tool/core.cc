@@ -10,6 +10,7 @@
 #include "snapshot/summary.h"
 #include "snapshot/tasks.h"
 #include "target/core_target.h"
+#include "tool/file_note.h"
 #include "tool/scripts.h"
 #include "tool/tool.h"
 
@@ -59,7 +60,7 @@ static void report_more(probe::StoppedProgram& stopped) {
 
 int core(Words words) { return core(words, {}); }
 
-int core(Words words, const session::ReadyTool& tool) {
+static int run_core(Words words, const session::ReadyTool& tool) {
   const spec::Subcommand& self = *spec::find_subcommand("core");
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return fail(arguments.error());
@@ -117,6 +118,12 @@ int core(Words words, const session::ReadyTool& tool) {
   options->engine = session::EngineKind::eval;
   options->json |= arguments->has(OptionId::json);
   return session::run(*options);
+}
+
+int core(Words words, const session::ReadyTool& tool) {
+  const int status = run_core(words, tool);
+  note_unopened_files();
+  return status;
 }
 
 } // namespace tool

@@ -16,6 +16,7 @@
 #include "snapshot/tasks.h"
 #include "symbol/containers.h"
 #include "target/live_target.h"
+#include "tool/file_note.h"
 #include "tool/tool.h"
 
 #include <algorithm>
@@ -200,7 +201,7 @@ private:
 
 int snap(Words words) { return snap(words, {}); }
 
-int snap(Words words, const session::ReadyTool& tool) {
+static int run_snap(Words words, const session::ReadyTool& tool) {
   const spec::Subcommand& self = *spec::find_subcommand("snap");
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return fail(arguments.error());
@@ -222,6 +223,12 @@ int snap(Words words, const session::ReadyTool& tool) {
   options->engine = session::EngineKind::eval;
   options->json |= request->json;
   return Snap(*request, **target, &*options).run();
+}
+
+int snap(Words words, const session::ReadyTool& tool) {
+  const int status = run_snap(words, tool);
+  note_unopened_files();
+  return status;
 }
 
 } // namespace tool
