@@ -88,7 +88,8 @@ static constexpr int is_traced = -1;
   ssize_t n;
   while ((n = ::read(go, &word, 1)) < 0 && errno == EINTR) {
   }
-  if (n != 1) ::_exit(0);
+  if (n < 0) tell(errno);
+  if (n != 1) ::_exit(0); // acu has ended, or changed its mind
   if (word == stops && ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) tell(is_traced);
   if (const int error = policy::become_caller()) {
     tell(error);

@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum class { class_malloc, class_open, class_read, class_write, class_mmap, class_bpf, class_perf, class_ioctl, class_wait, class_fork, classes };
-static const char* const names[classes] = {"malloc", "open", "read", "write", "mmap", "bpf", "perf", "ioctl", "wait", "fork"};
+enum class { class_malloc, class_open, class_read, class_write, class_mmap, class_bpf, class_perf, class_ioctl, class_wait, class_fork, class_stat, class_pipe, classes };
+static const char* const names[classes] = {"malloc", "open", "read", "write", "mmap", "bpf", "perf", "ioctl", "wait", "fork", "stat", "pipe"};
 
 static uint64_t own[classes], *counts;
 static int failing = -1, failure;
@@ -71,6 +71,16 @@ int open(const char* path, int flags, ...) { OPEN("open", path) }
 int open64(const char* path, int flags, ...) { OPEN("open64", path) }
 int openat(int at, const char* path, int flags, ...) { OPEN("openat", at, path) }
 int openat64(int at, const char* path, int flags, ...) { OPEN("openat64", at, path) }
+
+struct stat;
+struct stat64;
+int stat(const char* path, struct stat* to) { return fails(class_stat) ? -1 : CALL(int, "stat", path, to); }
+int stat64(const char* path, struct stat64* to) { return fails(class_stat) ? -1 : CALL(int, "stat64", path, to); }
+int lstat(const char* path, struct stat* to) { return fails(class_stat) ? -1 : CALL(int, "lstat", path, to); }
+int lstat64(const char* path, struct stat64* to) { return fails(class_stat) ? -1 : CALL(int, "lstat64", path, to); }
+int fstat(int fd, struct stat* to) { return fails(class_stat) ? -1 : CALL(int, "fstat", fd, to); }
+int fstat64(int fd, struct stat64* to) { return fails(class_stat) ? -1 : CALL(int, "fstat64", fd, to); }
+int pipe2(int* to, int flags) { return fails(class_pipe) ? -1 : CALL(int, "pipe2", to, flags); }
 
 ssize_t read(int fd, void* to, size_t n) { return fails(class_read) ? -1 : CALL(ssize_t, "read", fd, to, n); }
 ssize_t pread(int fd, void* to, size_t n, off_t at) { return fails(class_read) ? -1 : CALL(ssize_t, "pread", fd, to, n, at); }

@@ -23,7 +23,7 @@ PRELOADED, TARGET = os.path.join(TMP, "faults.so"), os.path.join(TMP, "target")
 LIMIT = 30 * SLOWNESS
 # In the order of faults.c, with what fails: what the system call could say.
 CLASSES = {"malloc": ["ENOMEM"], "open": ["EMFILE", "EACCES"], "read": ["EIO", "EINTR"], "write": ["ENOSPC", "EINTR"], "mmap": ["ENOMEM"], "bpf": ["EPERM", "ENOMEM"],
-           "perf": ["EMFILE", "ENOSPC"], "ioctl": ["EBUSY"], "wait": ["EINTR"], "fork": ["EAGAIN"]}
+           "perf": ["EMFILE", "ENOSPC"], "ioctl": ["EBUSY"], "wait": ["EINTR"], "fork": ["EAGAIN"], "stat": ["EACCES", "ENOMEM"], "pipe": ["EMFILE"]}
 MOST = 60 if ALL else 3  # faults for a class and an error of a command
 total = [0]
 
@@ -47,6 +47,16 @@ COMMANDS = [
     ("core", ["core", os.path.join(TMP, "given.core")], True),
     ("sql", ["sql", "select count(*) from processes where pid = 1"], True),
     ("snap", ["snap", "-p", "SELF"], False),
+    ("modules", ["modules", TARGET], True),
+    ("diff", ["diff", os.path.join(TMP, "given.acu"), os.path.join(TMP, "given.acu")], True),
+    ("picture", ["report", os.path.join(TMP, "given.acu"), "-o", os.path.join(TMP, "p.svg")], True),
+    ("export", ["report", os.path.join(TMP, "given.acu"), "-o", os.path.join(TMP, "e.json")], True),
+    ("dscript", ["dscript", "-q", "-n", "BEGIN { printf(\"%d\\n\", 7); exit(0); }"], True),
+    ("emit", ["emit", "--to", "bpftrace", "-e", "tracepoint:syscalls:sys_enter_getppid { @[comm] = count(); }"], True),
+    ("policy", ["policy", "check", "--file", os.path.join(TMP, "given.policy")], True),
+    ("slow", ["slow", f"{TARGET}:step", "--", TARGET], False),
+    ("waits", ["waits", "--", TARGET], False),
+    ("top", ["top", "-n", "1", "-I", "0.1", "--", TARGET], False),
     ("flight", ["record", "--flight", "-q", "-o", os.path.join(TMP, "flight.acu"), "--streams", "sched", "--memory", "1M", "--", TARGET], False),
 ]
 
@@ -58,6 +68,8 @@ def prepare(acu):
         subprocess.run(["gcc", "-O1", "-g", "-o", TARGET, os.path.join(HERE, "target.c")], check=True)
         subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-Wno-deprecated-non-prototype", "-o", PRELOADED, os.path.join(HERE, "faults.c"), "-ldl"], check=True)
         subprocess.run([acu, "record", "-q", "-o", os.path.join(TMP, "given.acu"), "--", "/bin/sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"], check=True, stderr=subprocess.DEVNULL)
+        with open(os.path.join(TMP, "given.policy"), "w") as file:
+            file.write("everyone\n  commands *\n  targets own\n")
         process = subprocess.Popen(["sleep", "60"])
         subprocess.run(["gdb", "-q", "-batch", "-p", str(process.pid), "-ex", "generate-core-file " + os.path.join(TMP, "given.core")], capture_output=True, check=True)
         process.kill(), process.wait()
