@@ -1,6 +1,7 @@
 #include "base/output_file.h"
 
 #include "base/privilege.h"
+#include "base/terminal.h"
 
 #include <array>
 #include <cerrno>
@@ -167,7 +168,12 @@ std::string make_elsewhere(size_t& next, const std::string& path) {
   return open_elsewhere(next, path, name).valid() ? name : std::string();
 }
 
-int write_all(int fd, std::string_view text) { return drain(fd, text); }
+int write_all(int fd, std::string_view text) {
+  if (!may_control_terminals(text) || escapes_go_through() || !::isatty(fd)) return drain(fd, text);
+  const std::string shown = for_terminal(text);
+  std::string_view rest = shown;
+  return drain(fd, rest);
+}
 
 Status check_output(const std::string& path) {
   const AsResultOwner as_owner;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "bpf/features.h"
 #include "dlang/consumer.h"
@@ -141,6 +142,7 @@ base::Status Session::read() {
   ACU_CHECK(check_words());
   ACU_TRY(base::Source text, read_script(options));
   source.emplace(std::move(text));
+  if (options.tool.name.empty() && base::writes_escapes(source->text())) base::let_escapes_through();
   return {};
 }
 

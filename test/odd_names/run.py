@@ -4,13 +4,16 @@
 Functions, files, folders and texts in filters may be called anything. Each command that has a script of its own either does what it does for
 plain names, or says in one message why not. Last line: `N passed, N failed, N skipped`.
 """
+import contextlib
 import json
 import os
+import pty
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
@@ -120,6 +123,57 @@ def system_calls_are_told():
     need(is_one_error(done) or done.stderr.startswith("execve("), done.stderr[:500])
 
 
+def on_terminal(*words):
+    """What a terminal gets."""
+    outer, inner = pty.openpty()
+    with subprocess.Popen([ACU, *words], stdin=subprocess.DEVNULL, stdout=inner, stderr=inner, cwd=TMP, env={**os.environ, "TERM": "xterm"}) as process:
+        os.close(inner)
+        timer = threading.Timer(60 * SLOWNESS, process.kill)
+        timer.start()
+        out = b""
+        with contextlib.suppress(OSError):  # the end of a terminal is an error
+            while got := os.read(outer, 1 << 16):
+                out += got
+        timer.cancel()
+    os.close(outer)
+    return out
+
+
+def names_do_not_control_terminals():
+    """Process, program, function and file names with escape sequences, in the text of each command; acu's own colors are let through."""
+    plain, folder = os.path.join(TMP, "plain"), os.path.join(TMP, "ev\x1b[31mil")
+    evil = os.path.join(folder, "pr\x1b[2Jog")
+    os.makedirs(folder, exist_ok=True)
+    subprocess.run(["gcc", "-O1", "-g", "-no-pie", "-o", plain + "escapes", os.path.join(HERE, "escapes.c")], check=True, timeout=60 * SLOWNESS)
+    subprocess.run(["objcopy", "--redefine-sym", "step=st\x1b[7mep", plain + "escapes", evil], check=True)
+    address = re.search(r"^(\w+) T step$", subprocess.run(["nm", plain + "escapes"], capture_output=True, text=True, check=True).stdout, re.M).group(1)
+    recording = os.path.join(TMP, "escapes.acu")
+    with subprocess.Popen([evil]) as process:
+        try:
+            pid, time = str(process.pid), ["--duration", "0.3s"]
+            acu("record", "-q", "-p", pid, *time, "-o", recording)
+            mine = f"/pid == {pid}/"
+            commands = [("-q", "-e", f"profile:hz:99 {mine} {{ printf(\"%s\\n\", comm); print(comm); @[comm] = count(); @s[ustack(3)] = count(); exit() }}"),
+                        ("-q", "-e", f"tracepoint:syscalls:sys_enter_openat {mine} {{ printf(\"%s\\n\", str(args.filename)); exit() }}"),
+                        ("trace", "-p", pid, *time), ("snap", "-p", pid), ("modules", "-p", pid), ("sym", "-p", pid, "0x" + address), ("list", f"uprobe:{in_quotes(evil)}:*"),
+                        ("stat", "-e", "page-faults", "-p", pid, *time), ("waits", "-p", pid, *time), ("graph", "st*", "-p", pid, *time), ("slow", "syscalls", "-p", pid, "--min-duration", "1us", *time),
+                        ("flame", "-p", pid, *time, "-o", os.path.join(TMP, "e.svg")), ("report", recording), ("diff", recording, recording), ("sql", f"select * from processes where pid = {pid}"),
+                        ("sql", "--format", "csv", f"select * from processes where pid = {pid}"), ("report", evil), (evil + "x",), ("-e", "begin { \x1b[5m }"), ("-e", f"uprobe:{in_quotes(evil)}:nosuch {{ }}")]
+            wrong = []
+            for words in commands:
+                out = on_terminal(*words)
+                rest = re.sub(rb"\x1b\[(?:31|33|36|0)m", b"", out)
+                if not out or re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]", rest):
+                    wrong.append(f"{words}: {rest[:300]!r}")
+            need(not wrong, "\n".join(wrong))
+            # In a pipe bytes are what they are; a script that writes escapes itself is obeyed.
+            piped = subprocess.run([ACU, "-q", "-e", f"profile:hz:99 {mine} {{ print(comm); exit() }}"], capture_output=True, timeout=60 * SLOWNESS).stdout
+            need(b"ev\x1b]0;x\x07il" in piped, repr(piped))
+            need(b"\x1b[2J" in on_terminal("-q", "-e", "begin { printf(\"\\x1b[2J\"); exit() }"), "a script's own escapes")
+        finally:
+            process.kill()
+
+
 def tables_are_shown():
     for text in FOLDERS:
         done = acu("top", f"uprobe:{in_quotes(program('work', text))}:work", "--filter", f"comm != {in_quotes(text)}", "-n", "1", "-I", "300ms", "--", program("work", text))
@@ -127,7 +181,7 @@ def tables_are_shown():
 
 
 TESTS = [functions_are_recorded, files_are_recorded, weights_and_filters_are_what_they_say, pictures_are_made, slow_calls_are_found, calls_are_drawn,
-         system_calls_are_told, tables_are_shown]
+         system_calls_are_told, tables_are_shown, names_do_not_control_terminals]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
