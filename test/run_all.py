@@ -124,6 +124,8 @@ SUITES = {
     "user": "user/run.py",
     "core": "core/run.py",
     "docs": "docs.py",
+    "policy": "policy/run.py",
+    "capabilities": "capabilities/run.py",
     "leftovers": "leftovers.py",
     "faults": "faults/run.py",
     "kernels": "kernels/run.py",
