@@ -457,7 +457,7 @@ def main():
         judge("outputs of other hosts are the same", lambda: check_comparison(acu))
         judge("lists and links", lambda: check_index(acu))
         judge("each tool has its page", lambda: check_pages(acu))
-    for document in ("reference.md", "tutorial.md", "trace.md", "graph.md", "cookbook.md", "languages.md", "recording.md", "timeline.md", "sql.md", "exports.md", "mcp.md", "own-tools.md", "dscript.md", "emit.md", "containers.md"):
+    for document in ("reference.md", "tutorial.md", "trace.md", "graph.md", "cookbook.md", "languages.md", "recording.md", "timeline.md", "sql.md", "exports.md", "mcp.md", "own-tools.md", "dscript.md", "emit.md", "containers.md", "policy.md"):
         judge_blocks(acu, os.path.join(ROOT, "docs", document), wanted, judge)
     readme = open(os.path.join(ROOT, "README.md")).read()
     cookbook = open(os.path.join(ROOT, "docs", "cookbook.md")).read()

@@ -92,6 +92,11 @@ def life_of_a_tool(_):
         need(out.startswith("TIME(ms)") and "@calls" in out, out)
         need(run("tool", "test", "--duration", "500ms", name).stdout.startswith(f"{name}: ok"), "test by name")
         need(run("tool", "add", file).stdout.startswith("replaced"), "added again")
+        installed = f"{COMMON}/{name}.bt"
+        for change, back in ((lambda: os.chmod(installed, 0o666), lambda: os.chmod(installed, 0o644)), (lambda: os.chown(installed, 65534, 65534), lambda: os.chown(installed, 0, 0))):
+            change()  # others could put their script there
+            need("neither a subcommand nor a tool" in run(name, status=2).stderr, "a tool that others can change")
+            back()
         need(run("tool", "remove", name).stdout == f"removed {name}\n", "remove")
         need("neither a subcommand nor a tool" in run(name, status=2).stderr, "a removed tool")
         need("there is no tool" in run("tool", "remove", name, status=3).stderr, "removed twice")
