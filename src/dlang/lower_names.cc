@@ -122,6 +122,7 @@ Value Lowering::lower_argument(size_t index, Range where) {
     if (index > 1) return refuse("arg0 is the address in the kernel, arg1 that in the program", "");
     return {expand(index == 0 ? "d_kernel_place" : "d_user_place", {}, where), uint64_type};
   case ContextKind::function_entry:
+  case ContextKind::raw_tracepoint:
   case ContextKind::usdt: {
     lang::Expr* e = name(program_->types.keep("arg" + std::to_string(index)), where);
     return signed_value(e);

@@ -22,9 +22,10 @@ bool is_one_of_kernel(std::string_view module) {
   return base::is_one_of(names, module);
 }
 
-// The numbers of the system calls that a pattern matches.
+// The numbers of the system calls that a pattern matches. DTrace on Linux names some as the kernel's events do: newstat, sendfile64.
 std::vector<int> calls_matching(std::string_view pattern) {
   std::vector<int> out;
+  if (const int n = spec::syscall_of_event(pattern); n >= 0) return {n};
   for (int n = 0; n <= spec::last_syscall; n++)
     if (const std::string_view name = spec::syscall_name(n); !name.empty() && glob_match(pattern, name)) out.push_back(n);
   return out;
@@ -84,6 +85,7 @@ void Lowering::place(const Description& given, const Clause& clause) {
   if (d.provider == "syscall") return place_syscall(d);
   if (d.provider == "fbt") return place_function(d, clause);
   if (d.provider == "sdt") return place_tracepoint(d, clause);
+  if (d.provider == "rawtp") return place_raw_tracepoint(d, clause);
   if (place_fixed(d, clause)) return;
   // A provider of a process: its name ends in a number.
   size_t end = d.provider.size();
@@ -338,6 +340,16 @@ void Lowering::place_tracepoint(const Description& d, const Clause& clause) {
   Group g{.where = d.where};
   g.context = {.kind = ContextKind::tracepoint, .provider = "sdt", .module = d.module, .function = {}, .name = d.name};
   g.places = {"tracepoint:" + d.module + ":" + event};
+  add(std::move(g), clause);
+}
+
+// rawtp:CATEGORY::EVENT, rawtp:::EVENT: the kernel knows a raw tracepoint by its name alone.
+void Lowering::place_raw_tracepoint(const Description& d, const Clause& clause) {
+  if (is_everything(d.name) || base::has_glob(d.name))
+    return error(tag::bad_probe, d.where, "a raw tracepoint needs its name", "write `rawtp:::sched_switch`; `acu list 'rawtracepoint:*'` lists them");
+  Group g{.where = d.where};
+  g.context = {.kind = ContextKind::raw_tracepoint, .provider = "rawtp", .module = d.module, .function = {}, .name = d.name};
+  g.places = {"rawtracepoint:" + d.name};
   add(std::move(g), clause);
 }
 

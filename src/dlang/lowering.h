@@ -42,7 +42,7 @@ struct Value {
 };
 
 // What the names of a probe mean in its clauses.
-enum class ContextKind : uint8_t { special, syscall_entry, syscall_return, profile, tick, function_entry, function_return, usdt, tracepoint, fixed };
+enum class ContextKind : uint8_t { special, syscall_entry, syscall_return, profile, tick, function_entry, function_return, usdt, tracepoint, raw_tracepoint, fixed };
 
 struct Context {
   ContextKind kind = ContextKind::special;
@@ -101,6 +101,7 @@ private:
   void place_pid(const Description& d, std::string_view process, const Clause& clause);
   void place_usdt(const Description& d, std::string_view name, std::string_view process, const Clause& clause);
   void place_tracepoint(const Description& d, const Clause& clause);
+  void place_raw_tracepoint(const Description& d, const Clause& clause);
   void unknown_provider(const Description& d);
   std::vector<std::string> files_of(const Description& d, std::string_view process);
   void add(Group group, const Clause& clause);

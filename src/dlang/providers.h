@@ -75,6 +75,7 @@ inline constexpr Provider providers[] = {
     {"fbt", "partly", "kprobe, kretprobe", "as far as the kernel allows; arg0 of `return` (the place) is not available, arg1 is the result"},
     {"usdt", "yes", "usdt", "`name$target:::probe`; `-` in names is `__` in programs"},
     {"sdt", "partly", "tracepoint", "`sdt:CATEGORY::EVENT`: the kernel's tracepoints, whose fields are args.NAME"},
+    {"rawtp", "yes", "rawtracepoint", "`rawtp:::EVENT`: arg0 … are what the kernel's code passes at the tracepoint; a category in front is ignored"},
     {"proc", "partly", "sched, signal and exec tracepoints"},
     {"sched", "partly", "sched tracepoints, finish_task_switch"},
     {"io", "partly", "block tracepoints", "requests as the device gets them: fi_pathname is <none>, since several files may be in one request"},
