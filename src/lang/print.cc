@@ -7,8 +7,8 @@
 //         name pid : uint32
 //         integer 1 : int64
 #include "lang/parse.h"
+#include "lang/source_text.h"
 
-#include <cstdio>
 #include <iterator>
 
 namespace lang {
@@ -21,22 +21,6 @@ constexpr std::string_view unary_names[] = {"-", "!", "~", "*", "&", "++", "--",
 static_assert(std::size(binary_names) == static_cast<size_t>(BinaryOp::logical_or) + 1);
 static_assert(std::size(unary_names) == static_cast<size_t>(UnaryOp::post_decrement) + 1);
 static_assert(std::size(storage_names) == static_cast<size_t>(Storage::percpulruhash) + 1);
-
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    char octal[5];
-    if (c == '\n')
-      out += "\\n";
-    else if (c == '"' || c == '\\')
-      out += '\\', out += c;
-    else if (static_cast<unsigned char>(c) < ' ' || c == 127)
-      snprintf(octal, sizeof octal, "\\%03o", static_cast<unsigned char>(c)), out += octal;
-    else
-      out += c;
-  }
-  return out + '"';
-}
 
 class Printer {
 public:
@@ -239,7 +223,7 @@ void Printer::leaf(const Expr& e) {
   switch (e.kind) {
   case ExprKind::integer: return line("integer " + std::to_string(as<Integer>(e).value), &e);
   case ExprKind::boolean: return line(as<Boolean>(e).value ? "boolean true" : "boolean false", &e);
-  case ExprKind::string: return line("string " + quoted(as<String>(e).value), &e);
+  case ExprKind::string: return line("string " + literal_text(as<String>(e).value), &e);
   case ExprKind::name: return line("name " + std::string(as<Name>(e).name), &e);
   case ExprKind::variable: return line("variable $" + std::string(as<VariableRef>(e).name), &e);
   case ExprKind::type_name: return line("typeof " + name(as<TypeExpr>(e).target), &e);

@@ -1055,6 +1055,12 @@ inline constexpr Option snap_options[] = {
     help_option,
 };
 
+inline constexpr Option convert_options[] = {
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write the script to FILE instead of standard output."},
+    {.id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "Don't report how many comments need attention."},
+    help_option,
+};
+
 inline constexpr Option emit_options[] = {
     {.id = OptionId::to,
      .letter = 't',
@@ -1260,6 +1266,10 @@ inline constexpr Subcommand subcommands[] = {
      "constants. What the framework lacks is rewritten, or reported with its location and an alternative.",
      emit_options,
      "acu emit --to bpftrace --target-version 0.17 opensnoop\nacu emit --to stap -o runqlat.stp runqlat\nacu emit --support"},
+    {"convert", "[options] FILE|-",
+     "Convert a SystemTap script to a script of acu, as a starting point. Comments that begin with `convert:` name what to decide or to check. What has no\n"
+     "counterpart is an error with its location and an alternative. The result is not checked against this host: `acu run` does that.",
+     convert_options, "acu convert iotime.stp\nacu convert -o iotime.bt iotime.stp"},
     {"tools", "[NAME|GROUP]",
      "List the built-in tools, which `acu NAME` runs, or those of a GROUP; with a NAME, explain it like `acu NAME --help`. A link to\n"
      "acu with the name of a tool works, too.",

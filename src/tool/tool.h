@@ -18,6 +18,7 @@ int run(Words words);
 int list(Words words);
 int bpftrace(Words words);
 int dscript(Words words);
+int convert(Words words);
 int sym(Words words);
 int modules(Words words);
 int flame(Words words);
@@ -51,7 +52,7 @@ struct Command {
   int (*run)(Words);
 };
 constexpr Command commands[] = {
-    {"run", run}, {"list", list}, {"bpftrace", bpftrace}, {"dscript", dscript}, {"sym", sym}, {"modules", modules}, {"flame", flame}, {"record", record}, {"flight", flight}, {"dump", dump},
+    {"run", run}, {"list", list}, {"bpftrace", bpftrace}, {"dscript", dscript}, {"convert", convert}, {"sym", sym}, {"modules", modules}, {"flame", flame}, {"record", record}, {"flight", flight}, {"dump", dump},
     {"top", top},   {"report", report}, {"timeline", timeline}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"why", why}, {"graph", graph},
     {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"emit", emit}, {"tools", tools}, {"tool", own_tool}, {"mcp", mcp}, {"api", api}, {"learn", learn}, {"info", info}, {"help", help},
 };

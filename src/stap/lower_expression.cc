@@ -1,0 +1,223 @@
+// Expressions. Comparisons are booleans in acu and numbers in SystemTap: where their value is kept, it becomes a number.
+#include "stap/lowering.h"
+
+#include "base/text.h"
+#include "spec/diagnostics.h"
+
+#include <optional>
+
+namespace stap {
+
+using namespace spec;
+using base::quoted;
+using lang::BinaryOp;
+using lang::UnaryOp;
+
+namespace {
+
+struct Sign {
+  std::string_view sign;
+  BinaryOp op;
+};
+constexpr Sign signs[] = {{"*", BinaryOp::mul}, {"/", BinaryOp::div},  {"%", BinaryOp::mod},    {"+", BinaryOp::add},     {"-", BinaryOp::sub},          {"<<", BinaryOp::shl},
+                          {">>", BinaryOp::shr}, {"<", BinaryOp::lt},  {"<=", BinaryOp::le},    {">", BinaryOp::gt},      {">=", BinaryOp::ge},          {"==", BinaryOp::eq},
+                          {"!=", BinaryOp::ne},  {"&", BinaryOp::bit_and}, {"^", BinaryOp::bit_xor}, {"|", BinaryOp::bit_or}, {"&&", BinaryOp::logical_and}, {"||", BinaryOp::logical_or}};
+
+bool is_comparison(BinaryOp op) { return op >= BinaryOp::lt && op <= BinaryOp::ne; }
+
+} // namespace
+
+lang::Expr* Lowering::as_number(const Value& v, Range where) {
+  if (v.kind != Kind::truth) return v.e;
+  lang::Cast* c = at(where).node<lang::Cast>();
+  c->target = program_->arena.make<lang::TypeName>();
+  c->target->where = where;
+  c->target->name = "int64";
+  c->operand = v.e;
+  return c;
+}
+
+lang::Expr* Lowering::number(const Node& n) { return as_number(lower(n), n.where); }
+
+// Several keys are a tuple.
+lang::Expr* Lowering::keys_of(const std::vector<Node*>& parts, size_t from, size_t to, Range where) {
+  std::vector<lang::Expr*> out;
+  for (size_t i = from; i < to; i++) {
+    if (parts[i]->kind == NodeKind::any) {
+      error(tag::bad_map_use, parts[i]->where, "`*` as a key is not converted", "loop over the array, and compare the keys");
+      return at(where).number(0);
+    }
+    out.push_back(number(*parts[i]));
+  }
+  return out.size() == 1 ? out[0] : at(where).tuple(out);
+}
+
+Value Lowering::lower_binary(const Node& n) {
+  if (n.text == ".") return {text_value(n), Kind::text};
+  if (n.text == "=~" || n.text == "!~") {
+    lang::Expr* match = at(n.where).call("match", {lower(*n.parts[0]).e, lower(*n.parts[1]).e});
+    if (n.text == "=~") return {match, Kind::truth};
+    lang::Unary* no = at(n.where).node<lang::Unary>();
+    no->op = UnaryOp::logical_not;
+    no->operand = match;
+    return {no, Kind::truth};
+  }
+  for (const Sign& s : signs) {
+    if (s.sign != n.text) continue;
+    const bool is_logical = s.op == BinaryOp::logical_and || s.op == BinaryOp::logical_or;
+    const Value left = lower(*n.parts[0]), right = lower(*n.parts[1]);
+    if (is_logical) return {at(n.where).binary(s.op, left.e, right.e), Kind::truth};
+    return {at(n.where).binary(s.op, as_number(left, n.where), as_number(right, n.where)), is_comparison(s.op) ? Kind::truth : Kind::number};
+  }
+  error(tag::bad_operand, n.where, quoted(n.text) + " is no operator that acu has", "write the expression in another way");
+  return wrong(n.where);
+}
+
+// x[k] of an array, $p[i] of a value of the program
+Value Lowering::lower_index(const Node& n) {
+  const Node* array = n.parts[0] ? array_of(n) : nullptr;
+  if (!n.parts[0] || n.parts.size() < 2) {
+    error(tag::bad_index, n.where, "an index is missing", "write `x[key]`");
+    return wrong(n.where);
+  }
+  if (array && array->text == "argv") {
+    lang::Positional* p = at(n.where).node<lang::Positional>();
+    p->number = static_cast<uint32_t>(n.parts[1]->value);
+    if (n.parts[1]->kind != NodeKind::integer || p->number == 0) error(tag::bad_index, n.where, "the index of argv must be a number from 1", "write `argv[1]`");
+    return {at(n.where).call("str", {p}), Kind::text};
+  }
+  if (array && is_global(array->text)) {
+    if (statistics_.contains(array->text)) return lower_name(*array); // says what is wrong
+    const Kind kind = global_kinds_[array->text];
+    return {at(n.where).map(map_named(array->text, array->where), keys_of(n.parts, 1, n.parts.size(), n.where)), kind == Kind::unknown ? Kind::number : kind};
+  }
+  if (array && (scope_->locals.contains(array->text) || scope_->parameters.contains(array->text))) {
+    error(tag::bad_map_use, n.where, quoted(array->text) + " is no array", "declare it: global " + array->text);
+    return wrong(n.where);
+  }
+  lang::Index* i = at(n.where).node<lang::Index>();
+  i->operand = lower(*n.parts[0]).e;
+  i->index = number(*n.parts[1]);
+  return {i, Kind::number};
+}
+
+// k in x, [k, l] in x
+Value Lowering::lower_contained(const Node& n) {
+  const Node& array = *n.parts.back();
+  if (array.kind != NodeKind::name || !is_global(array.text)) {
+    error(tag::bad_map_use, array.where, "`in` needs the name of an array", "write `key in x`, where x is global");
+    return wrong(n.where);
+  }
+  lang::Expr* key = keys_of(n.parts, 0, n.parts.size() - 1, n.where);
+  lang::Expr* map = statistics_.contains(array.text) ? statistic_map(array, {}) : at(array.where).map(map_named(array.text, array.where), nullptr);
+  return {at(n.where).call("has_key", {map, key}), Kind::truth};
+}
+
+// @cast(p, "struct task_struct", "kernel")
+Value Lowering::lower_cast(const Node& n) {
+  if (n.parts.size() < 2 || n.parts[1]->kind != NodeKind::text) {
+    error(tag::bad_cast, n.where, "@cast needs an address and a type", "write `@cast(p, \"task_struct\")->pid`");
+    return wrong(n.where);
+  }
+  std::string type(base::trim(n.parts[1]->text));
+  lang::TypeName* t = program_->arena.make<lang::TypeName>();
+  t->where = n.where;
+  size_t stars = 1;
+  while (type.ends_with('*')) type.pop_back(), type = base::trim(type), stars++;
+  for (std::string_view keyword : {"struct", "union", "enum"})
+    if (type.starts_with(std::string(keyword) + " ")) t->keyword = keyword, type = base::trim(std::string_view(type).substr(keyword.size()));
+  // SystemTap finds structures by their bare names.
+  constexpr std::string_view plain[] = {"int", "long", "char", "short", "unsigned", "void", "unsigned int", "unsigned long", "unsigned char", "long long", "unsigned long long", "unsigned short"};
+  if (t->keyword.empty() && !type.ends_with("_t") && !base::is_one_of(plain, type)) t->keyword = "struct";
+  t->name = keep(type);
+  t->suffixes = program_->arena.copy(std::vector<lang::TypeSuffix>(stars));
+  lang::Cast* c = at(n.where).node<lang::Cast>();
+  c->target = t;
+  c->operand = number(*n.parts[0]);
+  return {c, Kind::number};
+}
+
+// @count(x), @cast(…), @defined(…), @entry(…), @var(…)
+Value Lowering::lower_operation(const Node& n) {
+  const std::string& what = n.text;
+  if (what == "cast") return lower_cast(n);
+  if (what == "defined") {
+    remark("@defined(…) was taken as true: acu reports a name that does not exist", n.where);
+    return {at(n.where).number(1), Kind::truth};
+  }
+  if (what == "choose_defined" && n.parts.size() == 2) {
+    remark("of @choose_defined the first was taken", n.where);
+    return lower(*n.parts[0]);
+  }
+  if (what == "entry" && n.parts.size() == 1) {
+    if (n.parts[0]->kind == NodeKind::target) return lower(*n.parts[0]);
+    return {at(n.where).call("entry", {number(*n.parts[0])}), Kind::number};
+  }
+  if (what == "var" && !n.parts.empty() && n.parts[0]->kind == NodeKind::text) {
+    const std::string& of = n.parts[0]->text;
+    if (of.find('@') != of.npos) remark("the file in @var(\"" + of + "\") was dropped", n.where);
+    return {field(name("target", n.where), of.substr(0, of.find('@')), n.where), Kind::number};
+  }
+  return statistic_value(n);
+}
+
+Value Lowering::lower(const Node& n) {
+  if (++depth_ > 400) {
+    depth_ = 0;
+    error(tag::too_deep, n.where, "the expression is nested too deep", "split it");
+    return wrong(n.where);
+  }
+  const auto one = [&]() -> Value {
+    switch (n.kind) {
+    case NodeKind::integer: return {at(n.where).number(static_cast<int64_t>(n.value)), n.value <= INT32_MAX ? Kind::narrow : Kind::number};
+    case NodeKind::text: return {text(n.text, n.where), Kind::text};
+    case NodeKind::name: return lower_name(n);
+    case NodeKind::argument: return lower_argument(n);
+    case NodeKind::target: return lower_target(n);
+    case NodeKind::operation: return lower_operation(n);
+    case NodeKind::call: return lower_call(n);
+    case NodeKind::binary: return lower_binary(n);
+    case NodeKind::index: return lower_index(n);
+    case NodeKind::contained: return lower_contained(n);
+    case NodeKind::ternary: {
+      lang::Ternary* t = at(n.where).node<lang::Ternary>();
+      t->condition = condition(*n.parts[0]);
+      const Value then = lower(*n.parts[1]), otherwise = lower(*n.parts[2]);
+      t->then = as_number(then, n.where), t->otherwise = as_number(otherwise, n.where);
+      return {t, then.kind == Kind::truth ? Kind::narrow : then.kind == Kind::narrow ? otherwise.kind == Kind::truth ? Kind::narrow : otherwise.kind : then.kind};
+    }
+    case NodeKind::unary: {
+      if (n.text == "+") return lower(*n.parts[0]);
+      if (n.text == "&") {
+        error(tag::bad_operand, n.where, "the address of a variable is not converted", "read the value itself, or its structure");
+        return wrong(n.where);
+      }
+      lang::Unary* u = at(n.where).node<lang::Unary>();
+      u->op = n.text == "-" ? UnaryOp::negate : n.text == "!" ? UnaryOp::logical_not : UnaryOp::bit_not;
+      u->operand = n.text == "!" ? condition(*n.parts[0]) : number(*n.parts[0]);
+      return {u, n.text == "!" ? Kind::truth : Kind::number};
+    }
+    case NodeKind::increment: {
+      lang::Unary* u = at(n.where).node<lang::Unary>();
+      const bool is_up = n.text == "++";
+      u->op = n.is_post ? (is_up ? UnaryOp::post_increment : UnaryOp::post_decrement) : is_up ? UnaryOp::pre_increment : UnaryOp::pre_decrement;
+      if (!array_of(*n.parts[0])) error(tag::bad_assignment, n.where, "only variables and array elements can be counted", "assign to a variable first");
+      u->operand = lower(*n.parts[0]).e;
+      return {u, Kind::number};
+    }
+    case NodeKind::member: return {field(lower(*n.parts[0]).e, n.text, n.where), Kind::number};
+    case NodeKind::assign:
+      error(tag::misplaced, n.where, "an assignment in an expression is not converted", "make it a statement of its own");
+      return wrong(n.where);
+    case NodeKind::any:
+      error(tag::bad_map_use, n.where, "`*` is no value", "loop over the array, and compare the keys");
+      return wrong(n.where);
+    }
+    return wrong(n.where);
+  };
+  const Value out = one();
+  if (depth_ > 0) depth_--;
+  return out;
+}
+
+} // namespace stap

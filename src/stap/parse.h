@@ -1,0 +1,12 @@
+// Text to the tree of a SystemTap script.
+#pragma once
+
+#include "base/diagnostics.h"
+#include "stap/script.h"
+
+namespace stap {
+
+// Mistakes go to `diagnostics`; the script is then incomplete. Nesting deeper than 100 levels is a mistake, not a crash.
+Script parse(std::string_view text, base::Diagnostics& diagnostics);
+
+} // namespace stap

@@ -1,0 +1,49 @@
+// `acu convert`: a SystemTap script as a script of acu.
+#include "base/output_file.h"
+#include "session/arguments.h"
+#include "session/script.h"
+#include "stap/lower.h"
+#include "tool/tool.h"
+
+namespace tool {
+
+using spec::OptionId;
+
+namespace {
+
+base::Result<session::Options> read(const session::Arguments& arguments) {
+  session::Options out;
+  if (arguments.words.size() != 1) return base::Error{base::Failure::usage, arguments.words.empty() ? "no script: give a file, or `-` for standard input" : "one script at a time"};
+  out.file = arguments.words[0];
+  out.output_file = arguments.text(OptionId::output);
+  return out;
+}
+
+base::Status convert_script(const session::Arguments& arguments) {
+  ACU_TRY(session::Options options, read(arguments));
+  ACU_TRY(base::Source source, session::read_script(options));
+  base::Diagnostics diagnostics;
+  const stap::Converted converted = stap::convert(source, diagnostics);
+  complain(diagnostics.render(source, true));
+  if (diagnostics.has_errors()) return base::Error{base::Failure::unsupported, {}};
+  if (converted.remarks && !arguments.has(OptionId::quiet))
+    complain("note: " + std::to_string(converted.remarks) + (converted.remarks == 1 ? " comment" : " comments") + " in the script begin with `convert:`: what to decide or to check\n");
+  if (!options.output_file.empty()) return base::write_file(options.output_file, converted.text);
+  say(converted.text);
+  return {};
+}
+
+} // namespace
+
+int convert(Words words) {
+  const spec::Subcommand& self = *spec::find_subcommand("convert");
+  auto arguments = session::parse_arguments(self, words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  const base::Status done = convert_script(*arguments);
+  if (done.ok()) return 0;
+  if (done.error().message.empty()) return static_cast<int>(done.error().kind);
+  return fail(done.error());
+}
+
+} // namespace tool
