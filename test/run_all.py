@@ -112,6 +112,7 @@ SUITES = {
     "own_tools": "own_tools/run.py",
     "dlang": "dlang/run.py",
     "emit": "emit/run.py",
+    "stap": "stap/run.py",
     "emit_debuggers": "emit/run_debuggers.py",
     "emit_kernel": "emit/run_kernel.py",
     "why": "why/planted.py",

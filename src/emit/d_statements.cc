@@ -86,7 +86,9 @@ std::string DPrinter::printf_arguments(const Call& e) {
     const std::string_view called = of ? of->name : std::string_view();
     const bool is_time = called == "strftime", is_symbol = called == "ksym" || called == "usym";
     format += "%" + c.flags + (c.width >= 0 ? std::to_string(c.width) : "") + (c.precision >= 0 ? "." + std::to_string(c.precision) : "");
-    format += is_time ? 'Y' : is_symbol ? (called == "ksym" ? 'a' : 'A') : c.conversion;
+    // Names of numbers (enumerators) are not known there.
+    const char conversion = c.conversion == 's' && value.type && value.type->is_integer() ? 'd' : c.conversion;
+    format += is_time ? 'Y' : is_symbol ? (called == "ksym" ? 'a' : 'A') : conversion;
     out += ", " + (is_time ? "walltimestamp" : is_symbol ? text(*of->arguments[0]) : text(value));
   }
   return quoted_text(format) + out;

@@ -55,6 +55,12 @@ inline constexpr FunctionRow functions[] = {
     {"task_prio", "a", Kind::narrow, "((struct task_struct *)a).prio"},
     {"task_state", "a", Kind::narrow, "((struct task_struct *)a).__state"},
     {"task_cpu", "a", Kind::narrow, "((struct task_struct *)a).thread_info.cpu"},
+    {"task_uid", "a", Kind::narrow, "((struct task_struct *)a).cred.uid.val"},
+    {"task_gid", "a", Kind::narrow, "((struct task_struct *)a).cred.gid.val"},
+    {"task_utime", "", Kind::number, "curtask.utime"},
+    {"task_stime", "", Kind::number, "curtask.stime"},
+    {"usymfileline", "a", Kind::symbol, "usym(a)", "usymfileline() became the symbol"},
+    {"symfileline", "a", Kind::symbol, "ksym(a)", "symfileline() became the symbol"},
     // Time
     {"gettimeofday_ns", "", Kind::number, "nsecs(tai)"},
     {"gettimeofday_us", "", Kind::number, "nsecs(tai) / 1000"},
@@ -153,6 +159,10 @@ inline constexpr FunctionRow functions[] = {
     {"htonl", "a", Kind::narrow, "bswap((uint32)a)"},
     // Others
     {"randint", "a", Kind::narrow, "rand % a"},
+    {"ansi_new_line", "", Kind::text, "\"\\n\""},
+    {"MKDEV", "a b", Kind::number, "(a << 20) | b"},
+    {"MAJOR", "a", Kind::number, "a >> 20"},
+    {"MINOR", "a", Kind::number, "a & 1048575"},
     {"ansi_clear_screen", "", Kind::text, "\"\\033[1;1H\\033[J\""},
     {"thread_indent", "a", Kind::text, "comm", "thread_indent() became the name of the program: `acu graph` prints calls indented, with times"},
     // Effects

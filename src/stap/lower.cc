@@ -127,7 +127,7 @@ void Lowering::collect_globals() {
   for (const Alias& a : script_.aliases) body(a.body);
   // Statistics are sorted by their counts.
   for (auto& [name, statistic] : statistics_)
-    if (sorted_.contains(name)) statistic.operations.insert("count");
+    if (sorted_.contains(name) || (looped_.contains(name) && std::ranges::all_of(statistic.operations, [](const std::string& o) { return o.starts_with("hist"); })) || (statistic.operations.empty() && read_.contains(name))) statistic.operations.insert("count");
 }
 
 // One unit for each context of each probe; what the events of a probe share is written once.
@@ -137,6 +137,9 @@ void Lowering::collect_units() {
     for (const Point& point : p.points) add_units(p, point, {}, {}, own, 0);
     for (Unit& u : own) {
       collect_locals(u.scope, u.bodies);
+      // Arguments are known at the return in fexit only.
+      if (u.scope.context.kind == ContextKind::kernel_function && u.scope.context.is_return && uses_arguments(u))
+        for (std::string& place : u.places) base::replace_all(place, "kretprobe:", "fexit:");
       const auto same = std::ranges::find_if(units_, [&](const Unit& other) {
         const bool is_alike = uses_context(u) ? other.scope.context == u.scope.context : other.scope.context.kind == u.scope.context.kind && other.scope.context.is_return == u.scope.context.is_return;
         return is_alike && other.where.begin == u.where.begin && other.bodies == u.bodies && other.program == u.program && other.condition == u.condition && other.order == u.order;
@@ -214,6 +217,7 @@ void Lowering::lower_unit(const Unit& unit) {
   Statements body;
   for (const Statement* s : unit.bodies)
     for (const Statement* inner : s->list) lower(*inner, body);
+  if (unit.exits) body.push_back(at({unit.where.end, unit.where.end}).statement(at(unit.where).call("exit", {})));
   probe->body = block_of(body, unit.where);
   declare_locals(probe->body, unit.scope);
   program_->probes.push_back(std::move(probe));

@@ -36,6 +36,10 @@ Value Lowering::lower_numbered(const Node& n) {
     error(tag::bad_argument, n.where, quoted(n.text) + "() needs the number of an argument, from 1", "write `" + n.text + "(1)`");
     return wrong(n.where);
   }
+  if (scope_->context.kind == ContextKind::syscall || scope_->context.kind == ContextKind::raw_syscall) {
+    error(tag::misplaced, n.where, "arguments of system calls have names in acu", "name it, as `fd` or `$fd`: `acu list -v 'tracepoint:syscalls:sys_enter_NAME'` lists them");
+    return wrong(n.where);
+  }
   lang::Expr* argument = name("arg" + std::to_string(n.parts[0]->value - 1), n.where);
   const bool is_narrow = n.text == "int_arg" || n.text == "s32_arg";
   if (!is_narrow) return {argument, Kind::number};
@@ -73,6 +77,8 @@ Value Lowering::lower_call(const Node& n) {
     return wrong(n.where);
   }
   // Characters of a structure are a text already, and so is what str() is made of.
+  const bool is_text_already = n.text.find("_string") != std::string::npos && !n.parts.empty() && kind_of(*n.parts[0], *scope_) == Kind::text;
+  if (is_text_already) return lower(*n.parts[0]);
   const bool is_read = n.text == "kernel_string" || n.text == "user_string" || n.text == "kernel_string2" || n.text == "user_string_quoted";
   if (is_read && !n.parts.empty() && (n.parts[0]->kind == NodeKind::member || n.parts[0]->kind == NodeKind::target)) return {at(n.where).call("str", {number(*n.parts[0])}), Kind::text};
   for (const FunctionRow& f : functions) {

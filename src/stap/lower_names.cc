@@ -50,6 +50,12 @@ Value Lowering::lower_name(const Node& n) {
   }
   for (size_t i = 0; i < std::size(variable_rows); i++)
     if (variable_row(n.text, scope_->context) == &variable_rows[i]) return {expand("v_" + std::to_string(i), {}, n.where), variable_rows[i].kind};
+  if (const auto number = n.text.starts_with("argv_") ? base::parse_integer(std::string_view(n.text).substr(5)) : std::nullopt; number && *number > 0 && *number < 100) {
+    lang::Positional* p = at(n.where).node<lang::Positional>();
+    p->number = static_cast<uint32_t>(*number);
+    return {at(n.where).call("str", {p}), Kind::text};
+  }
+  if (n.text == "argc") return {at(n.where).node<lang::PositionalCount>(), Kind::narrow};
   const ContextKind kind = scope_->context.kind;
   if (kind == ContextKind::syscall || kind == ContextKind::raw_syscall) return syscall_variable(n);
   if (kind == ContextKind::tapset && n.text == "name") {
@@ -126,7 +132,7 @@ Value Lowering::lower_target(const Node& n) {
   case ContextKind::user_function: {
     if (of == "return") return {name("retval", n.where), Kind::number};
     lang::Expr* value = field(args, of, n.where);
-    return {c.is_return ? at(n.where).call("entry", {value}) : value, Kind::number};
+    return {c.is_return && c.kind == ContextKind::user_function ? at(n.where).call("entry", {value}) : value, Kind::number};
   }
   case ContextKind::user_line: return {field(name("locals", n.where), of, n.where), Kind::number};
   case ContextKind::mark:

@@ -79,9 +79,11 @@ void Lowering::add_format(const Node& n, size_t first, std::vector<Piece>& to) {
       continue;
     }
     if (argument.kind == NodeKind::operation && argument.text.starts_with("hist_")) return error(tag::bad_format, argument.where, "a histogram has no width", "print it with %s");
-    const Value v = lower(argument);
+    // A number that was made a text to have a width.
+    const bool is_made = letter == 's' && argument.kind == NodeKind::call && argument.text == "sprintf" && argument.parts.size() == 2 && argument.parts[0]->text == "%d";
+    const Value v = lower(is_made ? *argument.parts[1] : argument);
     const bool is_text = !is_number(v.kind);
-    const char conversion = letter == 'i' ? 'd' : is_text && letter != 's' ? 's' : letter;
+    const char conversion = letter == 'i' || (!is_text && letter == 's') ? 'd' : is_text ? 's' : letter;
     const bool needs_long = !is_text && is_long(v.kind) && std::string_view("duxXo").find(conversion) != std::string_view::npos;
     literal.format += flags + (needs_long ? "l" : "") + conversion;
     literal.arguments.push_back(v.e);

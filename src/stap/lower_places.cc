@@ -97,10 +97,17 @@ bool Lowering::uses_context(const Unit& u) const {
   return uses;
 }
 
+// $name other than $return.
+bool Lowering::uses_arguments(const Unit& u) const {
+  bool uses = false;
+  for (const Statement* body : u.bodies) walk(body, [&](const Node& n) { uses |= n.kind == NodeKind::target && n.text != "return" && n.text != "$return"; });
+  return uses;
+}
+
 bool Lowering::place(const Point& p, Unit& u) {
   const std::string& first = p.components[0].name;
   if (base::is_one_of(call_providers, first)) return place_syscall(p, u);
-  if (first == "kernel" || first == "module") return place_kernel(p, u);
+  if (first == "kernel" || first == "module" || first == "kprobe") return place_kernel(p, u);
   if (first == "process") return place_process(p, u);
   if (first == "perf") return place_perf(p, u);
   if (first == "timer") return place_timer(p, u);
@@ -115,6 +122,11 @@ bool Lowering::place_simple(const Point& p, Unit& u) {
     remark("a block of `error` never runs: acu counts failed reads and reports them at the end", p.where);
     u.places = {"end"};
     return p.components.size() == 1;
+  }
+  if (first == "oneshot") {
+    u.places = {"begin"};
+    u.exits = true;
+    return true;
   }
   if (first != "begin" && first != "end") return false;
   if (p.components[0].argument && p.components[0].argument->kind == NodeKind::integer) u.order = static_cast<int64_t>(p.components[0].argument->value);

@@ -113,6 +113,10 @@ void Lowering::lower_each(const Statement& s, Statements& to) {
   if (each.sort && each.sort_key >= 0) remark("order by a key is not available: the elements come in any order; print(@" + array->text + ") prints them in order", s.where);
   Statements body;
   const auto value_of = [&](std::string_view part) { return field(variable(pair, s.where), part, s.where); };
+  // Names of keys that several loops share have the kinds of this array's.
+  const std::vector<Kind>& kinds = key_kinds_[array->text];
+  for (size_t i = 0; i < each.keys.size() && i < kinds.size(); i++)
+    if (scope_->locals.contains(each.keys[i]->text) && kinds[i] != Kind::unknown) scope_->kinds[each.keys[i]->text] = kinds[i];
   for (size_t i = 0; i < each.keys.size(); i++) {
     lang::Expr* key = value_of("0");
     if (each.keys.size() > 1) key = field(key, std::to_string(i), s.where);
@@ -321,6 +325,22 @@ Parts parts_of(lang::Stmt& s) {
   }
 }
 
+// The one block of a statement that has all uses, and begins with an assignment; nullptr: there is none.
+lang::Block* block_of_its_own(lang::Stmt& s, std::string_view name) {
+  const Parts parts = parts_of(s);
+  for (const lang::Expr* e : parts.own)
+    if (e && mentions(e, name)) return nullptr;
+  lang::Block* found = nullptr;
+  for (lang::Block* block : parts.blocks) {
+    if (!mentions(block, name)) continue;
+    if (found) return nullptr;
+    found = block;
+  }
+  if (!found) return nullptr;
+  const auto at_first = std::ranges::find_if(found->statements, [&](lang::Stmt* inner) { return mentions(inner, name); });
+  return is_assigned_first(**at_first, name) ? found : nullptr;
+}
+
 } // namespace
 
 // In the innermost block that has all uses; without a declaration where it is assigned before it is read.
@@ -330,6 +350,14 @@ void Lowering::declare(lang::Block* b, const std::string& name, Kind kind) {
     if (mentions(b->statements[i], name)) users.push_back(i);
   if (users.empty()) return;
   lang::Stmt& first = *b->statements[users[0]];
+  // Several that each begin with an assignment are different variables, as those of two loops are.
+  std::vector<lang::Block*> own;
+  for (size_t i : users)
+    if (lang::Block* inner = block_of_its_own(*b->statements[i], name)) own.push_back(inner);
+  if (users.size() > 1 && own.size() == users.size()) {
+    for (lang::Block* inner : own) declare(inner, name, kind);
+    return;
+  }
   if (users.size() == 1) {
     const Parts parts = parts_of(first);
     const bool in_own = std::ranges::any_of(parts.own, [&](const lang::Expr* e) { return e && mentions(e, name); });

@@ -34,6 +34,7 @@ void Lowering::collect_statistics(const Statement* s) {
         }
       },
       [&](const Each& each) {
+        if (array_of(*each.array)) looped_.insert(array_of(*each.array)->text);
         if (each.sort && each.sort_key < 0 && each.sort_by.empty() && array_of(*each.array)) sorted_.insert(array_of(*each.array)->text);
         if (each.sort_by.empty()) return;
         if (const Node* array = array_of(*each.array)) statistics_[array->text].operations.insert(each.sort_by);

@@ -39,6 +39,7 @@ struct Unit {
   std::vector<const Statement*> bodies;
   const Node* condition = nullptr;
   int64_t order = 0; // of begin(N) and end(N)
+  bool exits = false; // oneshot: the script ends behind it
 };
 
 // How a statistic is kept: a map for each operation.
@@ -104,6 +105,7 @@ private:
   std::string words_of(const Point& p, const Component& c, std::string_view what);
   std::string function_pattern(const Point& p, const std::string& text);
   bool uses_context(const Unit& u) const;
+  bool uses_arguments(const Unit& u) const;
 
   // infer.cc
   void infer();
@@ -188,7 +190,7 @@ private:
   std::map<std::string, Kind> global_kinds_, function_kinds_;
   std::map<std::string, std::vector<Kind>> key_kinds_; // of arrays
   std::map<std::string, Statistic> statistics_;
-  std::set<std::string> sorted_; // arrays that are sorted by their values
+  std::set<std::string> sorted_, looped_; // arrays that are sorted by their values, and that foreach visits
   std::map<std::string, lang::Map*> maps_;
   std::map<const Function*, Scope> function_scopes_;
   std::set<std::string> read_, written_; // globals

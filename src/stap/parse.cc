@@ -103,40 +103,57 @@ std::string Parser::parse_component_name() {
   return out;
 }
 
-// component ["(" literal ")"] { "." … } ["?" | "!"] [ "if" "(" expression ")" ]
-Point Parser::parse_point() {
-  Point p;
-  p.where = peek().where;
+// name ["(" literal ")"]
+Component Parser::parse_component() {
+  Component c;
+  c.name = parse_component_name();
+  if (!accept("(")) return c;
+  if (!peek().is(")")) c.argument = parse_unary();
+  if (c.argument && c.argument->kind == NodeKind::unary && !c.argument->parts.empty() && c.argument->parts[0]->kind == NodeKind::integer)
+    c.argument->kind = NodeKind::integer, c.argument->value = -c.argument->parts[0]->value;
+  expect(")", "behind the argument of the probe");
+  return c;
+}
+
+// { component | "{" point, … "}" } "." … ["?" | "!"] [ "if" "(" expression ")" ]: a group stands for each of what is in it
+std::vector<Point> Parser::parse_point() {
+  constexpr size_t max_points = 1000;
+  std::vector<Point> out(1);
+  const Range begin = peek().where;
+  if (!enter()) return out;
+  if (peek().kind == TokenKind::argument) error(tag::bad_probe, begin, "the probe is a parameter of the script", "write the probe there");
   do {
-    Component c;
-    c.name = parse_component_name();
-    if (accept("(")) {
-      if (!peek().is(")")) c.argument = parse_unary();
-      if (c.argument && c.argument->kind == NodeKind::unary && c.argument->parts[0]->kind == NodeKind::integer)
-        c.argument->kind = NodeKind::integer, c.argument->value = -c.argument->parts[0]->value;
-      expect(")", "behind the argument of the probe");
+    std::vector<Point> ends;
+    if (accept("{")) {
+      do {
+        for (Point& p : parse_point()) ends.push_back(std::move(p));
+      } while (!failed() && accept(","));
+      expect("}", "behind the group of probes");
+    } else {
+      ends.emplace_back().components.push_back(parse_component());
     }
-    p.components.push_back(std::move(c));
+    std::vector<Point> joined;
+    for (const Point& front : out)
+      for (const Point& back : ends) {
+        Point& p = joined.emplace_back(front);
+        p.components.insert(p.components.end(), back.components.begin(), back.components.end());
+      }
+    out = std::move(joined);
+    if (out.size() > max_points) error(tag::too_many_probes, begin, "these are more than " + std::to_string(max_points) + " probes", "use `*`");
+    if (!accept("?")) accept("!");
   } while (!failed() && accept("."));
-  p.where.end = last_end_;
-  if (!accept("?")) accept("!");
-  if (accept_word("if")) expect("(", "behind `if`"), p.condition = parse_expression(), expect(")", "behind the condition");
-  return p;
+  Node* condition = nullptr;
+  if (accept_word("if")) expect("(", "behind `if`"), condition = parse_expression(), expect(")", "behind the condition");
+  for (Point& p : out) p.where = since(begin.begin), p.condition = condition;
+  depth_--;
+  return out;
 }
 
 std::vector<Point> Parser::parse_points() {
   std::vector<Point> out;
-  do {
-    if (accept("{")) { // a group of alternatives
-      while (!failed() && !peek().is("}")) {
-        out.push_back(parse_point());
-        if (!accept(",")) break;
-      }
-      expect("}", "behind the group of probes");
-    } else {
-      out.push_back(parse_point());
-    }
-  } while (!failed() && accept(","));
+  do
+    for (Point& p : parse_point()) out.push_back(std::move(p));
+  while (!failed() && accept(","));
   return out;
 }
 

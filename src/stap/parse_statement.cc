@@ -93,6 +93,7 @@ void Parser::parse_each(Each& each) {
     parse_list(*index, "]");
     each.array = index;
   }
+  if (peek().kind == TokenKind::operation && each.sort_by.empty()) each.sort_by = take().text; // array @sum-
   if (const int sort = parse_sort()) each.sort = sort, each.sort_key = -1;
   if (accept_word("limit")) each.limit = parse_expression();
 }

@@ -34,7 +34,8 @@ private:
   void parse_function();
   void parse_probe();
   std::vector<Point> parse_points();
-  Point parse_point();
+  Component parse_component();
+  std::vector<Point> parse_point();
   std::string parse_component_name();
 
   // parse_statement.cc

@@ -183,6 +183,7 @@ struct MissingProbe {
 inline constexpr MissingProbe missing_probes[] = {
     {"procfs", "acu has no files to read from a running script: print in `interval:s:1`"},
     {"netfilter", "acu has no netfilter hooks: probe tracepoint:net:netif_receive_skb, or a kprobe of the protocol"},
+    {"prometheus", "print in `interval:s:1`, or draw maps with `acu run -f json`"},
     {"java", "`acu flame` and `ustack` show Java functions"},
     {"python2", "`ustack` shows Python functions; USDT probes of Python are usdt:python3:function__entry"},
     {"python3", "`ustack` shows Python functions; USDT probes of Python are usdt:python3:function__entry"},

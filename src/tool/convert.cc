@@ -27,7 +27,7 @@ base::Status convert_script(const session::Arguments& arguments) {
   complain(diagnostics.render(source, true));
   if (diagnostics.has_errors()) return base::Error{base::Failure::unsupported, {}};
   if (converted.remarks && !arguments.has(OptionId::quiet))
-    complain("note: " + std::to_string(converted.remarks) + (converted.remarks == 1 ? " comment" : " comments") + " in the script begin with `convert:`: what to decide or to check\n");
+    complain("note: " + std::to_string(converted.remarks) + (converted.remarks == 1 ? " comment in the script begins" : " comments in the script begin") + " with `convert:`: what to decide or to check\n");
   if (!options.output_file.empty()) return base::write_file(options.output_file, converted.text);
   say(converted.text);
   return {};

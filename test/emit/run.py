@@ -7,6 +7,8 @@
 - Tools are written for bpftrace 0.17: bpftrace compiles each (`-d`), or bpftrace.txt says what it can't carry over. By default one in three
   of them, with --all each.
 - Tools are written for SystemTap and parsed by it (`stap -p1`), where the package is installed, and for D, by the same rules: stap.txt, d.txt.
+  `acu dscript -e` compiles each of those in D.
+- Programs of programs/ that D can have run in `acu dscript` as emitted, on the same load: their counts are those of acu.
 - docs/emit_support.md is what `acu emit --support` prints.
 
 With --write, bpftrace.txt, stap.txt and d.txt are written anew, and nothing is tested.
@@ -119,7 +121,7 @@ def check_stap_functions(acu, folder):
     need(analysed.returncode == 0, f"{analysed.stderr[-2000:]}\n{written.stdout}")
 
 
-def parse(target, path, folder):
+def parse(acu, target, path, folder):
     if target == "bpftrace":
         if not os.path.exists(BPFTRACE):
             raise Skipped("bpftrace is not installed")
@@ -128,7 +130,7 @@ def parse(target, path, folder):
         if not shutil.which("stap"):
             raise Skipped("SystemTap is not installed")
         return call(["stap", "-r", kernel_folder(folder), "-p1", path], folder)
-    return None
+    return call([acu, "dscript", "-e", "-p", str(os.getpid()), "-s", path], folder)
 
 
 def check_tool(acu, target, name, folder, exceptions):
@@ -141,12 +143,45 @@ def check_tool(acu, target, name, folder, exceptions):
     need(written.returncode == 0, written.stderr)
     path = os.path.join(folder, f"{name}.{target}")
     open(path, "w").write(written.stdout)
-    parsed = parse(target, path, folder)
-    if parsed is not None:
-        for said, why in LACKS.items():
-            if said in parsed.stderr:
-                raise Skipped(why)
-        need(parsed.returncode == 0, f"{parsed.stderr[-2000:]}\n{written.stdout}")
+    parsed = parse(acu, target, path, folder)
+    for said, why in LACKS.items():
+        if said in parsed.stderr:
+            raise Skipped(why)
+    need(parsed.returncode == 0, f"{parsed.stderr[-2000:]}\n{written.stdout}")
+
+
+# Programs that D prints less of, or that `acu dscript` can't have.
+NOT_IN_D = {
+    "known_keys": "D prints no associative arrays at the end",
+    "maps": "D prints no associative arrays at the end",
+    "results": "acu dscript has no uregs[]",
+    "structures": "acu dscript takes no definitions of structures",
+}
+
+
+def numbers_of(text):
+    """All numbers that are printed, in order of size: layouts of D differ."""
+    return sorted(int(n) for n in re.findall(r"-?\b\d+\b", text))
+
+
+def compare_d(acu, program, folder):
+    """A program in acu and, as emitted for DTrace, in `acu dscript`."""
+    if "hist(" in open(program).read():
+        raise Skipped("distributions of D have their own layout")
+    name = os.path.basename(program)[:-3]
+    if name in NOT_IN_D:
+        raise Skipped(NOT_IN_D[name])
+    load = [] if "exit();\n}" in open(program).read() else ["-c", "./emit_load"]
+    written = emit(acu, "d", program, folder)
+    if written.returncode == UNSUPPORTED:
+        raise Skipped("it is not carried over to D")
+    need(written.returncode == 0, written.stderr)
+    path = os.path.join(folder, os.path.basename(program)[:-3] + ".d")
+    open(path, "w").write(written.stdout)
+    own = call([acu, "run", "--no-warnings", program] + load, folder)
+    other = call([acu, "dscript", "-q", "-s", path] + load, folder)
+    need(own.returncode == 0 and other.returncode == 0, f"{own.stderr}{other.stderr}\n{written.stdout}")
+    need(numbers_of(own.stdout) == numbers_of(other.stdout), f"acu:\n{own.stdout}\nD:\n{other.stdout}\n{written.stdout}")
 
 
 def check_newest(acu, name, folder):
@@ -197,6 +232,7 @@ def main():
         subprocess.run(["gcc", "-g", "-O1", "-o", os.path.join(folder, "emit_load"), os.path.join(HERE, "load.c")], check=True)
         programs = sorted(glob.glob(os.path.join(HERE, "programs", "*.bt")))
         tests = [(f"run {os.path.basename(p)[:-3]}", functools.partial(compare, program=p, folder=folder)) for p in programs]
+        tests += [(f"run d {os.path.basename(p)[:-3]}", functools.partial(compare_d, program=p, folder=folder)) for p in programs]
         for target in TARGETS:
             exceptions = read_exceptions(target)
             step = 1 if is_all else IN_STEPS_OF
