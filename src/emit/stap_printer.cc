@@ -134,10 +134,10 @@ Text StapPrinter::field(const FieldRef& e) {
   std::string path;
   if (follows && e.operand->kind != ExprKind::call) {
     path = text(*e.operand, postfix) + "->" + std::string(e.name);
-    // A path that a function around it has ended needs a cast of its own.
-    if (path.starts_with("kernel_") || path.starts_with("user_")) path.clear();
+    // What a function around a path or a register gives needs a cast of its own.
+    if (path.starts_with("kernel_") || path.starts_with("user_") || path.starts_with("$regs->")) path.clear();
   }
-  if (path.empty()) path = "@cast(" + text(*e.operand) + ", \"" + std::string(t && !t->name.empty() ? t->name : "char") + "\", \"" + (t ? module_of(*t) : "kernel") + "\")->" + std::string(e.name);
+  if (path.empty()) path = "@cast(" + text(*e.operand) + ", \"" + std::string(t && t->is_union ? "union " : "") + std::string(t && !t->name.empty() ? t->name : "char") + "\", \"" + (t ? module_of(*t) : "kernel") + "\")->" + std::string(e.name);
   // Members that other kernels call otherwise: the script runs on both.
   for (const Renamed& r : renamed_members)
     if (t && t->name == r.structure && e.name == r.name) {

@@ -4,6 +4,8 @@
 #include "base/text.h"
 #include "spec/diagnostics.h"
 
+#include <algorithm>
+#include <cctype>
 #include <optional>
 
 namespace stap {
@@ -22,6 +24,12 @@ struct Sign {
 constexpr Sign signs[] = {{"*", BinaryOp::mul}, {"/", BinaryOp::div},  {"%", BinaryOp::mod},    {"+", BinaryOp::add},     {"-", BinaryOp::sub},          {"<<", BinaryOp::shl},
                           {">>", BinaryOp::shr}, {"<", BinaryOp::lt},  {"<=", BinaryOp::le},    {">", BinaryOp::gt},      {">=", BinaryOp::ge},          {"==", BinaryOp::eq},
                           {"!=", BinaryOp::ne},  {"&", BinaryOp::bit_and}, {"^", BinaryOp::bit_xor}, {"|", BinaryOp::bit_or}, {"&&", BinaryOp::logical_and}, {"||", BinaryOp::logical_or}};
+
+// Names and blanks.
+bool is_words(std::string_view text) {
+  const bool begins = !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_');
+  return begins && std::ranges::all_of(text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == ' '; });
+}
 
 bool is_comparison(BinaryOp op) { return op >= BinaryOp::lt && op <= BinaryOp::ne; }
 
@@ -126,6 +134,10 @@ Value Lowering::lower_cast(const Node& n) {
   while (type.ends_with('*')) type.pop_back(), type = base::trim(type), stars++;
   for (std::string_view keyword : {"struct", "union", "enum"})
     if (type.starts_with(std::string(keyword) + " ")) t->keyword = keyword, type = base::trim(std::string_view(type).substr(keyword.size()));
+  if (!is_words(type)) {
+    error(tag::bad_cast, n.parts[1]->where, quoted(base::printable(type)) + " is no type that acu can have", "write the name of a structure: `@cast(p, \"task_struct\")->pid`");
+    return wrong(n.where);
+  }
   // SystemTap finds structures by their bare names.
   constexpr std::string_view plain[] = {"int", "long", "char", "short", "unsigned", "void", "unsigned int", "unsigned long", "unsigned char", "long long", "unsigned long long", "unsigned short"};
   if (t->keyword.empty() && !type.ends_with("_t") && !base::is_one_of(plain, type)) t->keyword = "struct";
@@ -156,7 +168,12 @@ Value Lowering::lower_operation(const Node& n) {
   if (what == "var" && !n.parts.empty() && n.parts[0]->kind == NodeKind::text) {
     const std::string& of = n.parts[0]->text;
     if (of.find('@') != of.npos) remark("the file in @var(\"" + of + "\") was dropped", n.where);
-    return {field(name("target", n.where), of.substr(0, of.find('@')), n.where), Kind::number};
+    const std::string variable = of.substr(0, of.find('@'));
+    if (!is_words(variable) || variable.find(' ') != variable.npos) {
+      error(tag::unknown_name, n.where, quoted(base::printable(variable)) + " is no name of a variable", "write `@var(\"name\")`");
+      return wrong(n.where);
+    }
+    return {field(name("target", n.where), variable, n.where), Kind::number};
   }
   return statistic_value(n);
 }

@@ -41,7 +41,7 @@ void Lowering::add_text(const Node& n, std::vector<Piece>& to) {
     add_text(*n.parts[1], to);
   } else if (is_texts) {
     for (Piece& p : pieces_of_call(n)) to.push_back(std::move(p));
-  } else if (n.kind == NodeKind::operation && n.text.starts_with("hist_") && !n.parts.empty()) {
+  } else if (n.kind == NodeKind::operation && n.text.starts_with("hist_") && !n.parts.empty() && array_of(*n.parts[0]) && statistics_.contains(array_of(*n.parts[0])->text) && is_global(array_of(*n.parts[0])->text)) {
     to.push_back({.format = {}, .arguments = {}, .histogram = statistic_map(*n.parts[0], n.text)});
   } else {
     const Value v = lower(n);

@@ -42,7 +42,11 @@ bool Lowering::refuse(const Point& p, std::string message, std::string hint) {
 std::string Lowering::words_of(const Point& p, const Component& c, std::string_view what) {
   if (!c.argument) return {};
   const Node& a = *c.argument;
-  if (a.kind == NodeKind::text) return a.text;
+  if (a.kind == NodeKind::text) {
+    const bool is_plain = std::ranges::all_of(a.text, [](char c) { return static_cast<unsigned char>(c) > ' ' && c != 127 && std::string_view("{},;\"\\()#").find(c) == std::string_view::npos; });
+    if (!is_plain) refuse(p, base::quoted(base::printable(a.text)) + " has characters that no probe of acu can have", "write " + std::string(what) + " without blanks, quotes and brackets");
+    return is_plain ? a.text : std::string();
+  }
   if (a.kind == NodeKind::integer) return std::to_string(static_cast<int64_t>(a.value));
   if (a.kind == NodeKind::argument && a.text != "#") return "$" + a.text;
   refuse(p, "the argument of " + quoted(c.name) + " is no literal", "write " + std::string(what));

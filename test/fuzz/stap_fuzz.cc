@@ -1,6 +1,7 @@
 // Any bytes as a SystemTap script: read and converted. Each mistake has a place inside the text and a next step, what is converted is read by
 // acu's parser, and nothing crashes or hangs.
 #include "lang/parse.h"
+#include "spec/diagnostics.h"
 #include "stap/lower.h"
 
 #include <cstdint>
@@ -14,5 +15,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (m.where.begin > m.where.end || m.where.end > source.size() || m.message.empty() || m.hint.empty()) std::abort();
   (void)diagnostics.render(source, true);
   if (diagnostics.has_errors() != converted.text.empty()) std::abort();
+  base::Source result("script.bt", converted.text);
+  base::Diagnostics own;
+  (void)lang::parse(result, {}, own);
+  for (const base::Diagnostic& m : own.all())
+    if (!converted.text.empty() && m.tag == spec::tag::syntax) std::abort();
   return 0;
 }
