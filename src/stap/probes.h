@@ -142,7 +142,6 @@ inline constexpr VariableRow variable_rows[] = {
     {"ioblock*.end", "error", Kind::narrow, "args.error"},
     {"ioblock*", "rw", Kind::truth, "strcontains(args.rwbs, \"W\")"},
     {"ioblock*", "bdev_contains", Kind::narrow, "args.dev"},
-    {"ioblock*", "devname", Kind::narrow, "args.dev"},
     {"ioscheduler*", "disk_major", Kind::narrow, "args.dev >> 20"},
     {"ioscheduler*", "disk_minor", Kind::narrow, "args.dev & 1048575"},
     {"ioscheduler*", "disk", Kind::narrow, "args.dev"},
