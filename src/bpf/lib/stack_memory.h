@@ -1,7 +1,7 @@
 /* Words of the user stack. */
 #pragma once
 
-#include "helpers.h"
+#include "repeat.h"
 
 /* Reads what is around w->wanted into w->bytes: all in the word's page, or, of a word that is not aligned, from there on. A read costs 60 ns however
  * little it reads. As acu_step it is visible so that the verifier goes through it once; so are those below. */
@@ -14,6 +14,7 @@ __attribute__((noinline)) int acu_read_window(__u64 slot) {
   w->window = 0;
   if (read_user(w->bytes, WALK_WINDOW, (void *)from)) return 1;
   w->window = from;
+  note_window(w);
   return 0;
 }
 
@@ -26,5 +27,12 @@ inline_always int read_word(struct walk *w, __u64 address, __u64 *to) {
   const __u64 at = (address - w->window) & (WALK_WINDOW - 1);
   if (at > WALK_WINDOW - 8) return 1;
   *to = *(__u64 *)(w->bytes + at);
+  return 0;
+}
+
+/* The same for the walk to depend on. */
+inline_always int use_word(struct walk *w, __u64 address, __u64 *to) {
+  if (read_word(w, address, to)) return 1;
+  note_word(w, address, *to);
   return 0;
 }

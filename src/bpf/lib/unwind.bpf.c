@@ -11,8 +11,8 @@
  * known of its parent from its first instruction on, and a process that begins another program is not known at once.
  *
  * Compiled by clang when acu is built; no kernel headers but the types of its interface. x86-64. */
-#include "repeat.h"
 #include "rules.h"
+#include "stack_memory.h"
 
 enum { most_steps = 18, trampoline_bytes = 128 };
 
@@ -184,15 +184,10 @@ inline_always long by_frame_pointer(struct walk *w) {
   __u64 bp = w->bp, next, address;
   if (!bp && w->stack.count > 1) return stop(w, UNWIND_COMPLETE);
   if (bp < w->sp || bp & 7 || bp - w->sp > UNWIND_MOST_FRAME) return stop(w, UNWIND_NO_FRAME_POINTER);
-  if (read_word(w, bp, &next) || read_word(w, bp + 8, &address)) return stop(w, UNWIND_UNREADABLE);
-  if (!address) {
-    never_repeat(w);
-    return stop(w, UNWIND_COMPLETE);
-  }
+  if (use_word(w, bp, &next) || use_word(w, bp + 8, &address)) return stop(w, UNWIND_UNREADABLE);
+  if (!address) return stop(w, UNWIND_COMPLETE);
   w->wanted = address - 1;
   if (!w->is_blind && address != w->trampoline && !acu_find_mapping(w->slot)) return stop(w, UNWIND_NO_FRAME_POINTER);
-  note_word(w, bp, next);
-  note_word(w, bp + 8, address);
   w->pc = address;
   w->sp = bp + 16;
   w->bp = next;
@@ -254,21 +249,18 @@ inline_always long to_caller(struct walk *w) {
   if (w->is_blind || rule->cfa == UNWIND_CFA_NO_TABLE) return by_frame_pointer(w);
   if (rule->cfa == UNWIND_CFA_END) return stop(w, UNWIND_COMPLETE);
   if (rule->cfa == UNWIND_CFA_SIGNAL) return out_of_signal(w, w->sp + (__s64)rule->cfa_parts.offset);
-  __u64 cfa = 0, address = 0, bp = w->bp, from = 0;
+  __u64 cfa = 0, address = 0, bp = w->bp;
   why = find_cfa(w, rule, &cfa);
   if (why) return stop(w, why);
   if (cfa <= w->sp) return stop(w, UNWIND_NO_PROGRESS);
   /* The lower one first: what lies above is read with it. */
   if (rule->rbp == UNWIND_RBP_AT_CFA || rule->rbp == UNWIND_RBP_AT_RBP || rule->rbp == UNWIND_RBP_AT_RSP) {
-    from = rule->rbp == UNWIND_RBP_AT_CFA ? cfa : rule->rbp == UNWIND_RBP_AT_RBP ? w->bp : w->sp;
-    from += (__s64)rule->rbp_offset;
-    if (read_word(w, from, &bp)) return stop(w, UNWIND_UNREADABLE);
+    const __u64 from = rule->rbp == UNWIND_RBP_AT_CFA ? cfa : rule->rbp == UNWIND_RBP_AT_RBP ? w->bp : w->sp;
+    if (use_word(w, from + (__s64)rule->rbp_offset, &bp)) return stop(w, UNWIND_UNREADABLE);
   } else if (rule->rbp == UNWIND_RBP_UNDEFINED) {
     bp = 0;
   }
-  if (read_word(w, cfa - 8, &address)) return stop(w, UNWIND_UNREADABLE);
-  if (from) note_word(w, from, bp);
-  note_word(w, cfa - 8, address);
+  if (use_word(w, cfa - 8, &address)) return stop(w, UNWIND_UNREADABLE);
   if (!address) return stop(w, UNWIND_COMPLETE);
   w->pc = address;
   w->sp = cfa;

@@ -27,8 +27,8 @@ enum {
   WALK_KNOWN = 4096,           /* a power of two */
   WALK_RULES = 8192,           /* a power of two */
   WALK_REPEATS = 16,           /* of a place to walk in; a power of two */
-  WALK_REPEAT_WORDS = 64,      /* a power of two */
-  WALK_REPEAT_TURN = 16,       /* words that are compared at a time */
+  WALK_REPEAT_WINDOWS = 2,     /* a power of two */
+  WALK_WINDOW_WORDS = 32,      /* that are used of a window; a power of two */
   WALK_MOST_MAPPINGS = 4096,   /* of a process */
   WALK_MOST_RETURNS = 64,      /* of a thread: the kernel probes no more at a time */
   WALK_ROOM_ROWS = 6 << 20,
@@ -66,17 +66,21 @@ struct walk_rule {
   __u64 check, rule;
 };
 
-/* A word of the stack that a walk read. */
-struct walk_word {
-  __u64 address, value;
+/* What a walk read at once, and which words of it were used. */
+struct walk_window {
+  __u64 address;
+  __u64 words;
+  struct {
+    __u64 at, value;
+  } word[WALK_WINDOW_WORDS];
 };
 
 /* A complete walk of machine code, by what it began with and what it read. */
 struct walk_repeat {
   __u64 begun; /* hash of what it began with */
   __u64 id;    /* of the stack */
-  __u64 words; /* 0: it was seen once */
-  struct walk_word word[WALK_REPEAT_WORDS];
+  __u64 windows; /* 0: it was seen once */
+  struct walk_window window[WALK_REPEAT_WINDOWS];
 };
 
 /* Of `acu_walk_repeats`: those of one of a CPU's places to walk in, by `begun`. */
@@ -215,7 +219,7 @@ struct walk {
   };
   __u64 window;          /* address of what was read */
   __u64 wanted;          /* of what is to be read, or whose mapping is looked for */
-  struct walk_repeat repeat; /* what is to be kept of this walk; more words than it has place for: nothing */
+  struct walk_repeat repeat; /* what is to be kept of this walk; more windows or words than it has place for: nothing */
   __u8 bytes[WALK_WINDOW];
   /* Functions whose return is probed; nothing: there is none. */
   __u64 trampoline;            /* what stands in the place of their return addresses */
