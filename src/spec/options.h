@@ -1164,7 +1164,7 @@ inline constexpr Option serve_options[] = {
 inline constexpr Option store_options[] = {
     {.id = OptionId::keep, .name = "keep", .argument = "TIME", .doc = "With `compact`: delete what is older (default 7d)."},
     {.id = OptionId::max_size, .name = "max-size", .argument = "SIZE", .doc = "With `compact`: delete the oldest part beyond SIZE (default 1G)."},
-    {.id = OptionId::kind, .letter = 'k', .name = "kind", .argument = "KIND", .allowed = "cpu|offcpu", .doc = "With `export`: which stacks (default cpu)."},
+    {.id = OptionId::kind, .name = "kind", .argument = "KIND", .allowed = "cpu|offcpu", .doc = "With `export`: which stacks (default cpu)."},
     {.id = OptionId::names, .name = "service", .argument = "NAME", .doc = "With `export`: only of this service."},
     {.id = OptionId::from, .name = "from", .argument = "SECONDS", .doc = "With `export`: from this time on, in seconds since 1970, or 0 and below from now (default -3600)."},
     {.id = OptionId::until, .name = "until", .argument = "SECONDS", .doc = "With `export`: until this time (default 0: now)."},
