@@ -312,6 +312,7 @@ base::Status take_path(const std::string& path, const sockaddr_un& address) {
   if (!S_ISSOCK(about.st_mode)) return base::Error{base::Failure::usage, "`" + path + "` exists and is no socket"};
   const base::Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return base::Error{base::Failure::runtime, "`" + path + "` is served by another process"};
+  if (errno != ECONNREFUSED) return base::errno_error("cannot replace `" + path + "`, which may be in use", errno);
   return ::unlink(path.c_str()) == 0 ? base::Status() : base::errno_error("cannot replace `" + path + "`", errno);
 }
 

@@ -30,7 +30,8 @@ inline constexpr std::string_view host_sampler = "host";
 // Weights of kinds that count samples are stored as time.
 std::string_view stored_unit(const spec::ProfileKind& kind);
 
-// Runs until the duration is over, or SIGINT or SIGTERM. Failure: the store cannot be written for longer than a minute, or probes cannot be attached.
+// Runs until the duration is over, or SIGINT or SIGTERM. Failure: the store is damaged, or probes cannot be attached. While its disk is full
+// or it is locked, samples are counted as lost.
 base::Status sample_stacks(const StoredKind& kind, const SamplerOptions& options);
 base::Status sample_host(const SamplerOptions& options);
 

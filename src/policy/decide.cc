@@ -38,7 +38,11 @@ bool permits(const Target& permitted, const Target& wanted, const Caller& caller
   case TargetKind::all: return true;
   case TargetKind::own: return wanted.kind == TargetKind::user && wanted.name == std::to_string(caller.user);
   case TargetKind::unit:
-  case TargetKind::container: return wanted.kind == permitted.kind && base::glob_match(permitted.name, wanted.name);
+  case TargetKind::container: {
+    // What is wanted may be a pattern itself (--container): its `*` is more than a `?` of the rule.
+    const bool is_wider = wanted.name.find('*') != wanted.name.npos && permitted.name.find('?') != permitted.name.npos && wanted.name != permitted.name;
+    return wanted.kind == permitted.kind && !is_wider && base::glob_match(permitted.name, wanted.name);
+  }
   case TargetKind::user: return wanted.kind == permitted.kind && wanted.name == permitted.name;
   }
   return false;

@@ -150,7 +150,8 @@ Request request_of(const Asked& asked) {
     const bool takes_probes = row.reach == Reach::processes || row.reach == Reach::nothing;
     if (takes_probes && asked.has_code_words && out.code.empty()) out.code = "a probe with a condition";
     if (row.acts && out.action.empty() && (row.code != Code::if_words || asked.has_words)) out.action = "`acu " + out.command + "`";
-    out.needs_target = row.reach == Reach::processes || row.reach == Reach::host || (row.reach == Reach::files && (!asked.processes.empty() || !asked.threads.empty()));
+    const bool names_processes = !asked.processes.empty() || !asked.threads.empty() || !asked.container.empty();
+    out.needs_target = row.reach == Reach::processes || row.reach == Reach::host || ((row.reach == Reach::files || row.reach == Reach::nothing) && names_processes);
     if (row.reach == Reach::host) return out; // no filter makes it less
   }
   out.subjects = subjects_of(asked);
@@ -169,6 +170,16 @@ int drop_all_capabilities() {
   const __user_cap_data_struct none[2] = {};
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   return ::syscall(SYS_capset, &header, none) == 0 ? 0 : errno;
+}
+
+bool is_missing(const std::string& file) {
+  struct stat about = {};
+  return ::stat(file.c_str(), &about) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+gid_t group_of(const Caller& of) {
+  const passwd* account = ::getpwuid(of.user);
+  return account ? account->pw_gid : ::getgid();
 }
 
 } // namespace
@@ -206,7 +217,7 @@ base::Result<Policy> load(const std::string& file) {
   if (!S_ISREG(about.st_mode)) return base::Error{base::Failure::usage, "the policy of this host (" + file + ") is no regular file"};
   for (const auto& [is_fine, name] : {std::pair{is_safe(about), file}, std::pair{is_safe(folder), parent}})
     if (!is_fine)
-      return permission("the policy of this host (" + file + ") is refused: others than root can change " + name + "\nhint: chown root " + name + "; chmod go-w " + name);
+      return permission("the policy of this host (" + file + ") is refused: users other than root can change " + name + "\nhint: chown root " + name + "; chmod go-w " + name);
   ACU_TRY(const std::string text, base::read_up_to(fd, most + 1, file));
   return read_policy(text, file);
 }
@@ -217,8 +228,7 @@ base::Status enforce(const Asked& asked) {
   bound.caller = caller();
   if (bound.caller.user == 0 && given.empty()) return {};
   const std::string file = given.empty() ? std::string(usual_file) : given;
-  struct stat about = {};
-  if (given.empty() && ::stat(file.c_str(), &about) != 0 && (errno == ENOENT || errno == ENOTDIR)) return {};
+  if (given.empty() && is_missing(file)) return {};
   auto policy = load(file);
   if (!policy.ok()) {
     policy.error().kind = base::Failure::permission;
@@ -229,11 +239,19 @@ base::Status enforce(const Asked& asked) {
   bound.is_bound = true;
   bound.may_unsafe = rule && rule->may_unsafe;
   if (bound.caller.user == 0) return {}; // by --policy: its own rights are root's
-  const passwd* account = ::getpwuid(bound.caller.user);
-  bound.group = account ? account->pw_gid : ::getgid();
+  bound.group = group_of(bound.caller);
   base::write_results_as(bound.caller.user, bound.group);
   const bool needs_no_rights = reach_of(asked.command) == Reach::files && asked.processes.empty() && asked.threads.empty();
   if (const int error = needs_no_rights ? become_caller() : 0) return base::errno_error("cannot give up the rights that `acu " + std::string(asked.command) + "` does not need", error);
+  return {};
+}
+
+base::Status give_up_rights() {
+  bound.caller = caller();
+  if (bound.caller.user == 0 || is_missing(std::string(usual_file))) return {};
+  bound.group = group_of(bound.caller);
+  bound.is_bound = true, bound.may_unsafe = false;
+  if (const int error = become_caller()) return base::errno_error("cannot give up the rights that reading a file does not need", error);
   return {};
 }
 

@@ -37,11 +37,15 @@ Caller caller();
 // The same for any user of this host, by name or number. Failure (usage): there is none.
 base::Result<Caller> caller_called(const std::string& name);
 
-// Reads a file. Failure: it cannot be read, others than root can change it, or mistakes.
+// Reads a file. Failure: it cannot be read, users other than root can change it, or mistakes.
 base::Result<Policy> load(const std::string& file);
 
 // Failure (permission): the policy does not permit it. If it does, this process has the rights that are left to it from here on.
 base::Status enforce(const Asked& asked);
+
+// For commands that nobody needs permission for, before they read a file that the caller names: this process then has the caller's own rights.
+// Failure: the kernel refuses. Without a policy, or for root, it does nothing.
+base::Status give_up_rights();
 
 // Whether what acts on the host is permitted: false only for callers under a policy without `may unsafe`.
 bool permits_unsafe();

@@ -14,7 +14,7 @@ enum class Reach : uint8_t {
   host,      // reads the whole host: needs `targets *`
   files,     // reads files that the caller names: done with the caller's own rights. With -p it is `processes`
   children,  // starts acu again, where the policy is asked anew
-  nothing,   // documentation, and lists of what could be probed
+  nothing,   // documentation, and lists of what could be probed. With -p or --container it is `processes`
 };
 
 enum class Code : uint8_t { none, if_words, always }; // whether the command takes a script, and where
@@ -23,7 +23,7 @@ struct CommandReach {
   std::string_view name;
   Reach reach;
   Code code = Code::none;
-  bool acts = false; // runs commands of a shell, or installs files
+  bool acts = false; // runs commands of a shell, or writes files with the rights of acu
 };
 inline constexpr CommandReach reaches[] = {
     {"run", Reach::processes, Code::always},
@@ -55,7 +55,7 @@ inline constexpr CommandReach reaches[] = {
     {"tool", Reach::nothing, Code::if_words, true},
     {"mcp", Reach::children},
     {"api", Reach::children},
-    {"serve", Reach::host},
+    {"serve", Reach::host, Code::none, true}, // writes its store with the rights of acu
     {"store", Reach::files},
     {"learn", Reach::children, Code::none, true},
     {"policy", Reach::nothing},

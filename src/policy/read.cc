@@ -58,7 +58,7 @@ private:
     if (key == "user" || key == "group" || key == "everyone") return begin_rule(key, words);
     if (std::ranges::find(keys, key) == std::end(keys)) {
       const std::string_view near = base::nearest(key, {std::begin(keys), std::end(keys)});
-      return mistake("`" + base::printable(key) + "` begins no line of a policy" +
+      return mistake("`" + base::printable(key) + "` is not a keyword of a policy" +
                      (near.empty() ? " (user, group, everyone, commands, targets, may)" : "; did you mean `" + std::string(near) + "`?"));
     }
     if (policy_.rules.empty()) return mistake("`" + std::string(key) + "` belongs to a rule, which begins with `user NAME`, `group NAME` or `everyone`");
@@ -108,7 +108,7 @@ private:
     const std::string_view kind = word.substr(0, colon), name = colon == word.npos ? std::string_view() : word.substr(colon + 1);
     const auto found = std::ranges::find(kinds, kind);
     if (colon == word.npos || found == std::end(kinds) || name.empty())
-      return mistake("`" + base::printable(word) + "` is no target: these are *, own, unit:NAME, container:NAME and user:NAME");
+      return mistake("`" + base::printable(word) + "` is not a target; targets are *, own, unit:NAME, container:NAME and user:NAME");
     if (kind == "user" && name.find_first_of("*?") != name.npos) return mistake("`" + base::printable(word) + "`: names of users are no patterns");
     constexpr TargetKind of_kinds[] = {TargetKind::unit, TargetKind::container, TargetKind::user};
     to.push_back({of_kinds[found - std::begin(kinds)], std::string(name)});

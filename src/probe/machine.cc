@@ -26,7 +26,7 @@ Machine::Machine(type::Table& types, host::Environment& host, int pid) : types_(
 Machine::~Machine() = default;
 
 // The variable names another file, or one that is not there: to see a script fare without the kernel's types.
-static const char* given_types() { return std::getenv("BPFTRACE_BTF"); }
+static const char* given_types() { return ::secure_getenv("BPFTRACE_BTF"); }
 const char* kernel_types_path() { return given_types() ? given_types() : host::kernel_types_path; }
 bool has_kernel_types(host::Environment& host) {
   return given_types() ? base::is_accessible(given_types(), R_OK) : host.can_read(host::kernel_types_path);

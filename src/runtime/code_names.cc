@@ -11,11 +11,17 @@ constexpr std::string_view gone = "[code object gone]";
 
 uint32_t check_of(const spec::StackEntry& entry) { return entry.number >> LANGUAGE_CHECK_SHIFT & LANGUAGE_CHECK_MASK; }
 
+// Compiled code that was not known when the stack was taken is shown as the method that it is of.
 const Code* find(const CodeNames& names, const symbol::RawFrame& raw) {
-  return names.find(static_cast<uint32_t>(raw.pid), raw.entry.address, check_of(raw.entry));
+  const auto pid = static_cast<uint32_t>(raw.pid);
+  const Code* code = names.find(pid, raw.entry.address, check_of(raw.entry));
+  if (!code || !code->compiled) return code;
+  const CompiledCode::Call& method = code->compiled->methods.front();
+  return names.find(pid, method.method, method.check);
 }
 
 uint32_t line_of(const Code& code, const spec::StackEntry& entry) {
+  if (code.kind == LANGUAGE_JAVA && entry.number & LANGUAGE_FIRST) return 0; // a position in machine code
   const uint32_t line = runtime_of(code.kind).line_of(code, entry.number & LANGUAGE_POSITION_MASK);
   return line ? line : code.first_line;
 }
@@ -35,10 +41,12 @@ uint64_t process_and_check(uint32_t pid, uint32_t check) { return uint64_t{pid} 
 } // namespace
 
 void CodeNames::add(uint32_t pid, const language_object& object, const language_table& table, const ReadMemory& read) {
+  if (const Code* known = find(pid, object.address, object.check); known && known->compiled) return; // much to decode
   auto code = runtime_of(table.kind).decode(object, table, read);
   if (!code) return;
   std::string key = code->name + '\0' + code->file + '\0' + std::to_string(code->first_line) + '.' + std::to_string(code->kind) + '.' + std::to_string(code->version) + '\0';
   key.append(reinterpret_cast<const char*>(code->lines.data()), code->lines.size());
+  if (code->compiled) key += std::to_string(pid); // its methods are known by their addresses
   auto [at, is_new] = codes_.try_emplace(std::move(key));
   if (is_new) at->second = std::make_unique<Code>(std::move(*code));
   if (objects_.size() >= max_objects) objects_.clear();

@@ -15,6 +15,7 @@ namespace {
 
 constexpr uint64_t max_bytes = 4 << 20; // of each part of the debug information
 constexpr size_t max_depth = 256;       // of inlined calls
+constexpr size_t max_calls = 1 << 17, max_methods = 1 << 12; // of a compiled method: what its descriptors lead to beyond that is not decoded
 constexpr size_t descriptor_bytes = 16; // PcDesc: pc_offset, scope_decode_offset, obj_decode_offset, flags
 
 struct Parts {
@@ -69,7 +70,7 @@ private:
 
 std::span<const CompiledCode::Call> CompiledCode::at(uint64_t position) const {
   const auto place = std::ranges::lower_bound(places, position, {}, &Place::end);
-  if (place == places.end()) return std::span(methods).first(std::min<size_t>(methods.size(), 1));
+  if (place == places.end() || !place->count) return std::span(methods).first(std::min<size_t>(methods.size(), 1));
   return std::span(calls).subspan(place->first, place->count);
 }
 
@@ -82,6 +83,7 @@ CompiledCode read_compiled_code(const hotspot_layout& l, uint64_t blob, Bytes he
   out.methods.push_back({method, checks.of(method), HOTSPOT_NO_POSITION});
   std::map<uint32_t, std::pair<uint32_t, uint32_t>> decoded; // by offset in `scopes`: where in `calls`
   for (size_t at = 0; at + descriptor_bytes <= descriptors.size(); at += descriptor_bytes) {
+    if (out.calls.size() >= max_calls || checks.known().size() >= max_methods) break;
     const auto end = static_cast<int32_t>(number_at(descriptors, at, 4));
     const auto scope = static_cast<uint32_t>(number_at(descriptors, at + 4, 4));
     if (end < 0 || !scope || scope >= scopes.size()) continue;

@@ -16,6 +16,7 @@ namespace runtime {
 namespace {
 
 constexpr uint64_t max_const_bytes = 1 << 20; // of a ConstMethod with its bytecode and tables
+constexpr size_t max_lines = 1 << 16;         // of a method: it has no more bytecode
 
 struct Line {
   uint32_t position, line;
@@ -65,7 +66,7 @@ std::vector<Line> lines_of(Bytes table, unsigned release) {
   std::vector<Line> out;
   HotspotStream in(table, 0, release);
   uint32_t position = 0, line = 0;
-  for (uint8_t next = in.byte(); next && in.ok(); next = in.byte()) {
+  for (uint8_t next = in.byte(); next && in.ok() && out.size() < max_lines; next = in.byte()) {
     if (next == 0xff) {
       position += static_cast<uint32_t>(in.signed_number());
       line += static_cast<uint32_t>(in.signed_number());

@@ -5,8 +5,11 @@
 namespace runtime {
 
 static constexpr uint64_t page_bytes = 4096;
+static constexpr size_t max_pages = 4096; // programs may pretend to be a JVM, with tables that lead anywhere
 
 const std::vector<std::byte>& PagedMemory::page(uint64_t number) {
+  static const std::vector<std::byte> none;
+  if (pages_.size() >= max_pages && !pages_.contains(number)) return none;
   auto [at, is_new] = pages_.try_emplace(number);
   if (!is_new) return at->second;
   at->second.resize(page_bytes);

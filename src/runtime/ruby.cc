@@ -24,14 +24,17 @@ namespace {
 // vm_exec_core: the function that jumps most often to what is in memory, as each instruction ends with the jump to the next one's code. Others
 // with as many jumps to a register, as the engine of regular expressions, are not it. 0 to 0: no function does so often enough.
 language_code find_evaluation(const format::ElfFile& file) {
-  constexpr size_t fewest = 60, smallest = 6000; // it has 120 such jumps and more in 17,000 bytes
+  constexpr size_t fewest = 60, smallest = 6000, largest = 1 << 20; // it has 120 such jumps and more in 17,000 bytes
+  uint64_t budget = 256 << 20; // bytes: functions of a damaged file may overlap
   const format::ElfSection* text = file.elf().section(".text");
   const dwarf::FrameTables tables = dwarf::frame_tables_of(file);
   dwarf::FrameEntries entries(tables, true);
   language_code out = {};
   size_t most = fewest - 1;
   while (auto entry = entries.next()) {
-    if (!text || entry->begin < text->address || entry->end < entry->begin + smallest) continue;
+    if (!text || entry->begin < text->address || entry->end < entry->begin + smallest || entry->end - entry->begin > largest) continue;
+    if (entry->end - entry->begin > budget) break;
+    budget -= entry->end - entry->begin;
     const base::ByteSpan code = bytes_at(file, entry->begin, entry->end - entry->begin);
     size_t jumps = 0;
     for (size_t at = 1; at + 2 <= code.size(); at++) {

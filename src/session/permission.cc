@@ -11,8 +11,8 @@ namespace {
 
 using spec::OptionId;
 
-// Options whose values are code, or lead to code.
-constexpr OptionId code_options[] = {OptionId::execute, OptionId::filter, OptionId::weight, OptionId::when, OptionId::clause, OptionId::script_file, OptionId::rules};
+// Options whose values are code, or lead to code; of --traceable-functions any file is listed line by line.
+constexpr OptionId code_options[] = {OptionId::execute, OptionId::filter, OptionId::weight, OptionId::when, OptionId::clause, OptionId::script_file, OptionId::rules, OptionId::traceable_functions};
 constexpr OptionId action_options[] = {OptionId::unsafe, OptionId::destructive};
 
 std::string named(const Given& given) {
@@ -45,7 +45,7 @@ base::Status check_permission(const spec::Subcommand& subcommand, const Argument
   asked.container = arguments.text(OptionId::container);
   const bool takes_command = subcommand.usage.find("-- CMD") != std::string_view::npos;
   asked.starts_command = (arguments.has(OptionId::command) || (takes_command && !arguments.behind.empty())) && !arguments.has(OptionId::all);
-  asked.has_words = !arguments.words.empty();
+  asked.has_words = takes_command ? arguments.words_before > 0 : !arguments.words.empty();
   asked.is_help = arguments.has(OptionId::help) && arguments.words.empty() && arguments.options.size() == 1;
   for (const Given& given : arguments.options) {
     if (asked.code.empty() && std::ranges::find(code_options, given.id) != std::end(code_options)) asked.code = named(given);

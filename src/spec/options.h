@@ -279,7 +279,7 @@ inline constexpr Option lang_option = {
     .name = "lang",
     .argument = "FRAMES",
     .allowed = "folded|both|native",
-    .doc = "Of Python, PHP, Perl, Lua and Ruby show functions (folded, default), also the interpreter's (both), or native frames."};
+    .doc = "Frames of Python, PHP, Perl, Lua, Ruby and Java: functions of the program (folded, default), also those of the runtime (both), or machine code only (native)."};
 
 inline constexpr Option run_options[] = {
     script_option,

@@ -1,6 +1,7 @@
 // Calls of functions: of the script, and of the tapsets (functions.h).
 #include "stap/lowering.h"
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "spec/diagnostics.h"
 
@@ -21,7 +22,7 @@ lang::Expr* Lowering::bounded(lang::Expr* e) {
 
 Value Lowering::lower_function_call(const Node& n, const Function& f) {
   if (n.parts.size() != f.parameters.size()) {
-    error(tag::wrong_argument_count, n.where, quoted(f.name) + "() has " + std::to_string(f.parameters.size()) + " parameters, and is given " + std::to_string(n.parts.size()), "see its declaration");
+    error(tag::wrong_argument_count, n.where, quoted(f.name) + "() takes " + base::counted(f.parameters.size(), "argument") + ", not " + std::to_string(n.parts.size()), "see its declaration");
     return wrong(n.where);
   }
   std::vector<lang::Expr*> arguments;

@@ -1,5 +1,6 @@
 #include "stap/preprocess.h"
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "spec/diagnostics.h"
 
@@ -136,7 +137,7 @@ size_t Preprocessor::use(const Macro& macro, const std::vector<Token>& from, siz
   }
   if (arguments.size() == 1 && arguments[0].empty()) arguments.clear();
   if (arguments.size() != macro.parameters.size()) {
-    error(from[at].where, "the macro takes " + std::to_string(macro.parameters.size()) + " arguments, not " + std::to_string(arguments.size()), "see its `@define`");
+    error(from[at].where, "the macro takes " + base::counted(macro.parameters.size(), "argument") + ", not " + std::to_string(arguments.size()), "see its `@define`");
     return end;
   }
   std::vector<Token> body;

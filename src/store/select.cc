@@ -43,6 +43,7 @@ base::Result<Rows> select(const std::string& path, const std::string& text, size
   ACU_TRY(const Connection connection, Connection::open(path, Access::read));
   ACU_CHECK(prepare_schema(connection, Access::read));
   ::sqlite3_set_authorizer(connection.get(), authorize, nullptr);
+  ::sqlite3_limit(connection.get(), SQLITE_LIMIT_LENGTH, static_cast<int>(most_bytes)); // of one value: hex(zeroblob(500000000))
   uint64_t end_ns = base::clock_ns() + duration_ns;
   ::sqlite3_progress_handler(
       connection.get(), steps_between_looks, [](void* end) { return static_cast<int>(base::clock_ns() >= *static_cast<uint64_t*>(end)); }, &end_ns);

@@ -46,6 +46,7 @@ private:
   std::map<Service, int64_t> services_;
   std::map<std::vector<int64_t>, int64_t> frames_, threads_;
   std::unordered_map<uint64_t, int64_t> stacks_; // by hash
+  int64_t deletions_ = 0; // of rows that are referred to, by anybody, when these were remembered
 };
 
 // Frames of a stack, the outermost first, as LEB128 numbers of the table `frames`.

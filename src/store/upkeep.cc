@@ -58,7 +58,7 @@ base::Status SqliteStore::delete_until(int64_t slot) {
 }
 
 base::Status SqliteStore::delete_unused() {
-  return connection_.run("DELETE FROM stacks WHERE id NOT IN (SELECT stack FROM samples); DELETE FROM threads WHERE id NOT IN (SELECT thread FROM samples)");
+  return connection_.run("DELETE FROM stacks WHERE id NOT IN (SELECT stack FROM samples); DELETE FROM threads WHERE id NOT IN (SELECT thread FROM samples); UPDATE deletions SET n = n + 1");
 }
 
 base::Status SqliteStore::keep_within(const Limits& limits, int64_t now) {

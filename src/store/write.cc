@@ -163,6 +163,10 @@ base::Status SqliteStore::write(const std::vector<Batch>& batches, int64_t slot,
   if (stacks_.size() + frames_.size() + names_.size() + threads_.size() > most_remembered) forget();
   Transaction transaction(connection_);
   ACU_CHECK(transaction.begin());
+  if (const int64_t deletions = connection_.integer("SELECT n FROM deletions"); deletions != deletions_) {
+    forget(); // whoever deleted rows may be another process; their numbers may be those of new rows by now
+    deletions_ = deletions;
+  }
   Statement add_slot = connection_.prepare("INSERT OR IGNORE INTO slots VALUES(?1, ?2)");
   add_slot.bind(1, slot).bind(2, slot_seconds).run();
   for (const Batch& batch : batches) write_samples(batch);

@@ -38,6 +38,8 @@ int policy(Words words) {
   const std::string* given = arguments->value(spec::OptionId::input);
   const std::string file = given ? *given : ::policy::given_file().empty() ? std::string(::policy::usual_file) : ::policy::given_file();
   if (!given && ::policy::given_file().empty() && is_missing(file)) return say("there is no " + file + ": nothing is restricted\n"), 0;
+  if (given) // messages quote the file
+    if (const base::Status given_up = ::policy::give_up_rights(); !given_up.ok()) return fail(given_up.error());
   const auto read = ::policy::load(file);
   if (!read.ok()) return fail(read.error());
   if (verb == "show") return show(*read, *arguments);

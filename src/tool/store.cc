@@ -49,7 +49,7 @@ base::Status print_sizes(store::Store& store, bool as_json) {
 base::Result<bool> check(store::Store& store) {
   ACU_TRY(const std::vector<std::string> faults, store.check());
   for (const std::string& fault : faults) complain(fault + "\n");
-  if (faults.empty()) say("the store is whole\n");
+  if (faults.empty()) say("no damage found\n");
   return faults.empty();
 }
 

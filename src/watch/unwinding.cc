@@ -185,13 +185,13 @@ Unwinding::Lists Unwinding::make_list(uint32_t pid) {
 
 // `code`: what the process has mapped of the runtime's file, maybe in parts. Of several runtimes the first is walked.
 void Unwinding::add_runtime(uint32_t pid, List& list, const runtime::FileRuntime& file, uint64_t bias, const bpf::WalkTables::Range& code) {
+  language_table table = runtime::moved(file.table, bias);
   if (list.language != bpf::WalkTables::no_language) {
     runtime::ProcessRuntime& known = languages_[list.language];
-    if (known.table.evaluation[0].begin == file.table.evaluation[0].begin + bias)
+    if (known.table.kind == table.kind && known.table.root == table.root && known.table.evaluation[0].begin == table.evaluation[0].begin)
       known.code = {std::min<uint64_t>(known.code.begin, code.begin), std::max<uint64_t>(known.code.end, code.end)};
     return;
   }
-  language_table table = runtime::moved(file.table, bias);
   const auto known = processes_.find(pid);
   const auto before = known == processes_.end() ? languages_.end() : languages_.find(known->second->language);
   const auto complete = runtime::runtime_of(table.kind).complete;

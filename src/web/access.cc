@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace web {
 
@@ -56,7 +57,9 @@ base::Status Access::use_token_file(const std::string& path) {
     return base::errno_error("cannot write the token file `" + path + "`", errno);
   }
   struct stat about = {};
-  if (::stat(path.c_str(), &about) != 0) return base::errno_error("cannot read the token file `" + path + "`", errno);
+  if (::lstat(path.c_str(), &about) != 0) return base::errno_error("cannot read the token file `" + path + "`", errno);
+  if (!S_ISREG(about.st_mode) || (about.st_uid != 0 && about.st_uid != ::geteuid()))
+    return base::Error{base::Failure::usage, "the token file `" + path + "` is not a regular file of yours: who wrote it knows the token\nhint: name a file that does not exist, which acu serve then makes"};
   if (about.st_mode & 077) return base::Error{base::Failure::usage, "others may read the token file `" + path + "`\nhint: chmod 600 " + path};
   ACU_TRY(const std::string text, base::read_file(path));
   file_token_ = base::trim(text);
@@ -98,7 +101,7 @@ std::optional<Response> Access::check(Request& request) {
   const std::string_view origin = request.header("origin");
   if (!origin.empty() && origin != "http://" + std::string(request.header("host"))) return failure(403, "the request comes from a page of another site (header Origin)");
   if (request.header("x-acu").empty()) return failure(403, "a change needs the header `X-Acu: 1`");
-  if (!request.body.empty() && !request.header("content-type").starts_with("application/json")) return failure(400, "the body is no JSON: `Content-Type: application/json` is missing");
+  if (!request.body.empty() && !request.header("content-type").starts_with("application/json")) return failure(400, "the body is not JSON: `Content-Type: application/json` is missing");
   return std::nullopt;
 }
 

@@ -174,6 +174,7 @@ Response post_sql(Api& api, const Request& request) {
   if (auto read = read_body(request, body); !read.ok()) return failure(read.error());
   const std::string query = text_member(body, "query"), of = text_member(body, "of");
   if (query.empty()) return failure(400, "`query` is missing, or no text");
+  if (query.size() > agent::longest_script) return failure(400, "`query` has more than 64 KiB");
   if (!of.empty() && of != "host" && of != "store") return failure(400, "`of` is host or store");
   const auto most_rows = static_cast<size_t>(number_member(body, "limit", 1000, 1, 100'000));
   const double seconds = number_member(body, "seconds", 10, 0.1, 60);
@@ -184,7 +185,7 @@ Response post_sql(Api& api, const Request& request) {
     ACU_RESPOND(rows, store::select(api.store, query, most_rows, static_cast<uint64_t>(seconds * 1e9)));
   } else {
     agent::Arguments arguments;
-    arguments.set("query", {.text = query});
+    arguments.set("query", {.text = (query.starts_with('-') ? " " : "") + query}); // a comment of SQL, never an option of acu
     arguments.set("time_limit", {.number = seconds});
     arguments.set("max_output", {.number = static_cast<double>(agent::max_output)});
     ACU_RESPOND(const agent::Finished finished, run_now(api, "sql", arguments, seconds + 1));

@@ -13,6 +13,7 @@
 #include <boost/beast/http.hpp>
 
 #include <atomic>
+#include <fcntl.h>
 #include <list>
 #include <optional>
 
@@ -31,11 +32,12 @@ class Connection;
 struct Shared {
   HttpLimits limits;
   Handler handler;
-  asio::io_context io{1};
-  std::optional<asio::thread_pool> threads;
   std::list<Connection*> idle; // the oldest first
   uint32_t connections = 0;
   std::atomic<uint32_t> waiting = 0;
+  // Destroyed first: they hold the last connections, which leave the list above.
+  asio::io_context io{1};
+  std::optional<asio::thread_pool> threads;
 };
 
 Method method_of(http::verb verb) {
@@ -90,7 +92,7 @@ private:
     is_head_ = message.method() == http::verb::head;
     Request request;
     request.method = method_of(message.method());
-    if (!read_target({message.target().data(), message.target().size()}, request)) return refuse(failure(400, "the address of the request is damaged"));
+    if (!read_target({message.target().data(), message.target().size()}, request)) return refuse(failure(400, "invalid request target"));
     for (const auto& field : message) {
       std::string name(field.name_string());
       for (char& c : name)
@@ -108,8 +110,10 @@ private:
       } catch (const std::exception&) { // of the standard library: no memory
         response = failure(500, "out of memory");
       }
-      self->shared_.waiting--;
-      asio::post(self->shared_.io, [self, response = std::move(response)]() mutable { self->write(std::move(response)); });
+      Shared& shared = self->shared_;
+      shared.waiting--;
+      // Moved: connections end on the thread of `io` alone.
+      asio::post(shared.io, [self = std::move(self), response = std::move(response)]() mutable { self->write(std::move(response)); });
     });
   }
 
@@ -174,6 +178,7 @@ public:
   error_code open(const asio::ip::address& address, uint16_t port) {
     error_code failed;
     acceptor_.open(address.is_v6() ? tcp::v6() : tcp::v4(), failed);
+    if (!failed) ::fcntl(acceptor_.native_handle(), F_SETFD, FD_CLOEXEC); // Asio leaves sockets to child processes
     if (!failed) acceptor_.set_option(tcp::acceptor::reuse_address(true), failed);
     if (!failed) acceptor_.bind({address, port}, failed);
     if (!failed) acceptor_.listen(128, failed);
@@ -190,10 +195,14 @@ public:
   void in_background(std::function<void()> work) override { asio::post(*shared_.threads, std::move(work)); }
   void run() override {
     signals_.async_wait([this](error_code failed, int) {
-      if (!failed) shared_.io.stop();
+      if (failed) return;
+      error_code ignored;
+      signals_.clear(ignored); // a second one ends acu at once
+      shared_.io.stop();
     });
     accept();
     shared_.io.run();
+    shared_.threads->stop(); // requests that have not begun
     shared_.threads->join();
     shared_.threads.reset();
   }
@@ -214,6 +223,7 @@ private:
         auto timer = std::make_shared<asio::steady_timer>(shared_.io, std::chrono::milliseconds(50));
         return timer->async_wait([this, timer](error_code) { accept(); });
       }
+      ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
       if (shared_.connections >= shared_.limits.connections && !shared_.idle.empty()) shared_.idle.front()->close();
       if (shared_.connections < 2 * shared_.limits.connections) std::make_shared<Connection>(std::move(socket), shared_)->read();
       accept();
@@ -235,7 +245,7 @@ base::Result<std::unique_ptr<HttpServer>> listen(const std::string& address, uin
   failed = server->open(numeric, port);
   if (!failed) return std::unique_ptr<HttpServer>(std::move(server));
   const std::string subject = address + ":" + std::to_string(port);
-  if (failed == asio::error::address_in_use) return base::Error{base::Failure::runtime, "cannot listen on " + subject + ": the port is in use\nhint: --listen " + address + ":0 takes any that is free"};
+  if (failed == asio::error::address_in_use) return base::Error{base::Failure::runtime, "cannot listen on " + subject + ": the port is in use\nhint: --listen " + address + ":0 uses any free port"};
   if (failed == asio::error::access_denied) return base::Error{base::Failure::permission, "cannot listen on " + subject + ": no permission"};
   return base::Error{base::Failure::runtime, "cannot listen on " + subject + ": " + failed.message()};
 }

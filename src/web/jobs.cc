@@ -102,8 +102,9 @@ std::vector<Job> Jobs::all() {
   const std::lock_guard lock(mutex_);
   std::vector<Job> out;
   for (const Running& r : jobs_) {
-    Job& job = out.emplace_back(r.job);
-    job.result.clear(), job.profile.clear();
+    Job& job = out.emplace_back(); // results and profiles may have megabytes each
+    job.id = r.job.id, job.verb = r.job.verb, job.plan = r.job.plan, job.client = r.job.client, job.state = r.job.state;
+    job.started = r.job.started, job.seconds = r.job.seconds, job.error = r.job.error;
   }
   return out;
 }

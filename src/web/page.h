@@ -1,4 +1,4 @@
-// The console: one page with style and script in it, embedded when acu is built. Where the build has no console, it is a page that says so.
+// The console: one page with style and script in it, embedded when acu is built.
 #pragma once
 
 #include <string_view>

@@ -87,7 +87,7 @@ Response answer(Api& api, const Request& request) {
     is_known = true;
     if (route.method != method) continue;
     const uint64_t begin = base::clock_ns();
-    Response out = route.is_change && api.is_read_only ? failure(403, "this server only reads (--read-only)") : route.answer(api, request);
+    Response out = route.is_change && api.is_read_only ? failure(403, "this server is read-only (--read-only)") : route.answer(api, request);
     // Nothing is kept by browsers, taken for another type, or sent on as an address.
     out.headers.insert(out.headers.end(), {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"}});
     if (std::ranges::none_of(out.headers, [](const auto& header) { return header.first == "Content-Security-Policy"; }))
@@ -95,7 +95,7 @@ Response answer(Api& api, const Request& request) {
     if (method != Method::get) note(api, request, method == Method::post ? "POST" : "DELETE", out, base::clock_ns() - begin);
     return out;
   }
-  if (is_known) return failure(405, "this address does not take that method");
+  if (is_known) return failure(405, "method not allowed");
   return failure(404, "there is nothing at `" + request.path.substr(0, 200) + "`\nhint: docs/serve-api.md lists what there is");
 }
 

@@ -75,7 +75,10 @@ void keep_findings(const ServeOptions& options, const Job& job) {
 std::vector<std::string> hosts_of(const std::string& address, uint16_t port) {
   const std::string number = ":" + std::to_string(port);
   const bool is_v6 = address.find(':') != address.npos;
-  return {(is_v6 ? "[" + address + "]" : address) + number, "localhost" + number};
+  const std::string literal = is_v6 ? "[" + address + "]" : address;
+  std::vector<std::string> out = {literal + number, "localhost" + number};
+  if (port == 80) out.insert(out.end(), {literal, "localhost"}); // browsers leave out the default port
+  return out;
 }
 
 } // namespace

@@ -105,7 +105,7 @@ story("range_is_typed", async (page) => {
   await open(page, "services");
   await page.getByText("Exact", { exact: true }).click();
   const to = page.getByLabel("To", { exact: true }), end = new Date((await to.inputValue()) + "Z").getTime();
-  await page.getByLabel("From", { exact: true }).fill(new Date(end - 120_000).toISOString().slice(0, 19));
+  await page.getByLabel("From", { exact: true }).fill(new Date(end - 120_000).toISOString().slice(0, 19).replace(/:00$/, "")); // browsers leave out seconds of 0
   await until(page, () => Number(words(page).get("to")) - Number(words(page).get("from")), (s) => Math.round(s) === 120);
 });
 

@@ -47,7 +47,7 @@ TEST(Policy, NamesTheLineOfEachMistake) {
   EXPECT_EQ(mistakes("user a\n commands flam\n"), "p:2: there is no command `flam`; did you mean `flame`?");
   EXPECT_EQ(mistakes("user a\n"), "p:1: this rule has no line `commands`");
   EXPECT_EQ(mistakes("targets own\n"), "p:1: `targets` belongs to a rule, which begins with `user NAME`, `group NAME` or `everyone`");
-  EXPECT_EQ(mistakes("everyone\n commands *\n targets pid:1\n"), "p:3: `pid:1` is no target: these are *, own, unit:NAME, container:NAME and user:NAME");
+  EXPECT_EQ(mistakes("everyone\n commands *\n targets pid:1\n"), "p:3: `pid:1` is not a target; targets are *, own, unit:NAME, container:NAME and user:NAME");
   EXPECT_EQ(mistakes("everyone\n commands *\n may all\n"), "p:3: `may` takes scripts and unsafe, not `all`");
   EXPECT_EQ(mistakes("everyone x\n commands *\n"), "p:1: `everyone` takes no names");
   EXPECT_NE(mistakes("user *\n commands *\n").find("no patterns"), std::string::npos);

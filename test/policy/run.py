@@ -231,9 +231,9 @@ print(s.makefile().readline()); server.terminate(); server.wait()
 
 def policies_that_others_can_change_are_refused(acu):
     for mode in (0o664, 0o646):
-        refused(run(acu, OWN, ["stat", "--", "/bin/true"], mode=mode), "others than root can change", "chmod go-w")
-    refused(run(acu, OWN, ["stat", "--", "/bin/true"], before="chown nobody /etc/acu/policy"), "others than root can change")
-    refused(run(acu, OWN, ["stat", "--", "/bin/true"], before="chmod 777 /etc/acu"), "others than root can change")
+        refused(run(acu, OWN, ["stat", "--", "/bin/true"], mode=mode), "users other than root can change", "chmod go-w")
+    refused(run(acu, OWN, ["stat", "--", "/bin/true"], before="chown nobody /etc/acu/policy"), "users other than root can change")
+    refused(run(acu, OWN, ["stat", "--", "/bin/true"], before="chmod 777 /etc/acu"), "users other than root can change")
     refused(run(acu, OWN, ["stat", "--", "/bin/true"], how="capabilities", before="rm /etc/acu/policy; mkdir /etc/acu/policy"), "nothing is permitted")
 
 

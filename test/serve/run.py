@@ -327,6 +327,10 @@ def sql(acu):
     for query, of in (("select missing", "host"), ("select missing", "store"), ("delete from samples", "store"), ("attach '/etc/passwd' as x", "host")):
         answer = server.ask("/api/sql", "POST", {"query": query, "of": of}, CHANGE)
         need(answer.status == 400 and answer.json()["error"], f"{query}: {answer.status} {answer.body}")
+    # A query is never an option of acu.
+    written = os.path.join(TMP, "written.db")
+    server.ask("/api/sql", "POST", {"query": f"--output={written}"}, CHANGE)
+    need(not os.path.exists(written), "a query was taken for an option")
 
 
 # ------------------------------------------------------------------------------------------------ who may ask

@@ -104,7 +104,7 @@ def java_compiles(acu):
     text = trace(acu, "java-compiles.bt", lambda: java.run("-XX:+PrintCompilation"), [java.library, "--", "--min-ms=0"])
     found = lines(text, r"\d\d:\d\d:\d\d\.\d{6} \d+ +(C[12]) +\d+\.\d\d\d (\S+)\.([^.]+?)(\(\S*)")
     # Its own log, but for native methods (n), which need no compiler, and code that is thrown away
-    told = [re.match(r" +\d+ +\d+ (.{5}) +(\d) +(\S+)::(\S+) ", line) for line in java.said.split("\n") if "made not entrant" not in line]
+    told = [re.match(r" *\d+ +\d+ (.{5}) +(\d) +(\S+)::(\S+) ", line) for line in java.said.split("\n") if "made not entrant" not in line]
     told = sorted((t[3].replace(".", "/"), t[4]) for t in told if t and "n" not in t[1] and t[2] != "0")
     ours = sorted((f[1], f[2]) for f in found)
     need(len(told) >= 30 and set(ours) <= set(told), f"not in its log: {set(ours) - set(told)}")

@@ -384,6 +384,7 @@ __attribute__((noinline)) __u64 acu_keep(__u64 slot) {
     }
     if (ring_output(acu_walked, &w->stack, __builtin_offsetof(struct walk_stack, words) + 8 * n, wakeup())) {
       map_delete(acu_walk_ids, &w->stack.id);
+      if (*known == id) *known = 0; /* another CPU found it there */
       count(WALK_COUNT_RING_FULL);
       return 0;
     }
