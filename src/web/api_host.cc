@@ -52,8 +52,8 @@ std::string quoted_list(std::span<const std::string_view> words) {
   return whole.substr(whole.find('['), whole.size() - whole.find('[') - 1);
 }
 
-// The mean of two slots before the last complete one, which some samplers write a few seconds late.
-store::Range latest(int64_t newest) { return {newest - 3 * store::slot_seconds, newest - store::slot_seconds}; }
+// The mean of the newest complete slots: two, as samplers write at different times.
+store::Range latest(int64_t newest) { return {newest - 2 * store::slot_seconds, newest}; }
 
 std::string metric_or_zero(const std::vector<store::ServiceUse>& uses, std::string_view metric) {
   for (const store::ServiceUse& use : uses)

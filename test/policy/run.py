@@ -242,7 +242,7 @@ def mistakes_permit_nothing(acu):
     for words in (["policy", "check"], ["stat", "--", "/bin/true"]):
         done = run(acu, policy, words)
         need(done.returncode in (2, REFUSED), f"status {done.returncode}\n{done.stderr}")
-        for text in ("/etc/acu/policy:2: `comands`", "did you mean `commands`", "/etc/acu/policy:5: `host` is no target", "/etc/acu/policy:4: this rule has no line `commands`"):
+        for text in ("/etc/acu/policy:2: `comands`", "did you mean `commands`", "/etc/acu/policy:5: `host` is not a target", "/etc/acu/policy:4: this rule has no line `commands`"):
             need(text in done.stderr, f"no `{text}` in\n{done.stderr}")
     permitted(run(acu, policy, ["help"]))
     permitted(run(acu, policy, ["--version"]))
