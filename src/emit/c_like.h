@@ -7,6 +7,7 @@
 #include "emit/names.h"
 #include "emit/target.h"
 #include "emit/writer.h"
+#include "lang/precedence.h"
 
 #include <map>
 #include <string>
@@ -16,9 +17,7 @@
 
 namespace emit {
 
-// How tightly an expression binds, as in C.
-enum Precedence : int { lowest, choice, logical_or, logical_and, bit_or, bit_xor, bit_and, equality, relation, shift, sum, product, prefix, postfix };
-Precedence precedence_of(lang::BinaryOp op);
+using namespace lang::precedence;
 
 struct Text {
   std::string text;

@@ -5,6 +5,7 @@
 #include "base/output_file.h"
 #include "base/text.h"
 #include "policy/reach.h"
+#include "proc/text.h"
 #include "symbol/containers.h"
 
 #include <cerrno>
@@ -98,9 +99,8 @@ Subject of_process(int pid, std::string shown, symbol::Containers& containers) {
 }
 
 int process_of(int thread) {
-  const auto status = base::read_file("/proc/" + std::to_string(thread) + "/status");
-  const size_t at = status.ok() ? status->find("\nTgid:") : std::string::npos;
-  return at == std::string::npos ? thread : std::atoi(status->c_str() + at + 6);
+  const auto process = proc::read_named_numbers(proc::text_of("/proc/" + std::to_string(thread) + "/status")).find("Tgid");
+  return process ? static_cast<int>(*process) : thread; // it has ended
 }
 
 std::vector<Subject> subjects_of(const Asked& asked) {
