@@ -18,7 +18,7 @@ private:
   symbol::Containers containers_;
 };
 
-// Of a control group: that of a container or a unit that runs a program all the time; nothing: none of these (a session, a slice, the root).
+// The service of a control group: a container, or a unit that runs a program all the time. Nothing: a session, a slice or the root.
 std::optional<store::Service> service_of(const symbol::Container& group);
 
 } // namespace monitor

@@ -11,7 +11,7 @@ namespace runtime {
 
 std::optional<FileRuntime> recognise_hotspot(const format::ElfFile& file);
 std::optional<std::string> complete_hotspot(language_table& table, const ReadMemory& read);
-// Of methods and of compiled code: which the object tells. What is needed is read.
+// Of a method or of compiled code, as the object says; reads what it needs.
 std::optional<Code> decode_hotspot(const language_object& object, const language_table& table, const ReadMemory& read);
 // Positions are bytes of bytecode.
 uint32_t line_of_hotspot(const Code& code, uint64_t position);

@@ -148,13 +148,13 @@ language_inline int hotspot_by_bp(struct hotspot_memory *m) {
   return 0;
 }
 
-/* Other stubs have no frame, or one of C's form; which, the return address tells. */
+/* Other stubs have no frame, or a frame like C's: the return address decides which. */
 language_inline int hotspot_stub(const struct hotspot_layout *l, struct hotspot_memory *m) {
   if (m->is_exact && !hotspot_leaf(l, m)) return 0;
   return hotspot_by_bp(m);
 }
 
-/* An interpreted method; 1: rbp is not that of its frame. */
+/* An interpreted method; 1: rbp does not point to its frame. */
 language_inline int hotspot_interpreted(const struct hotspot_layout *l, struct language_walk *w) {
   struct hotspot_memory *m = &w->hotspot;
   if (m->bp & 7 || m->bp < m->sp || m->bp - m->sp > HOTSPOT_MAX_FRAME ||

@@ -84,7 +84,7 @@ struct Runtime {
   // The tasks of the program's event loops, from the stacks of all threads; nullptr: it has none.
   AsyncTasks (*tasks)(const StoppedRuntime& runtime, std::span<const LanguageStack> threads) = nullptr;
   // Fills what only the process knows into its table; nothing: the runtime has not begun. A text: why its frames cannot be found; empty: they can.
-  // nullptr: the file has told all.
+  // nullptr: the file is enough.
   std::optional<std::string> (*complete)(language_table& table, const ReadMemory& read) = nullptr;
   // In the native walk of a stopped program; nothing: the frame's code is not made by the runtime. nullptr: no code is.
   std::optional<RuntimeFrame> (*made_frame)(const language_table& table, const ReadMemory& read, const unwind::Frame& frame) = nullptr;

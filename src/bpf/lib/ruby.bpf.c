@@ -20,7 +20,7 @@ inline_always int find_listed_thread(struct language_turn *t) {
   return 0;
 }
 
-/* Before the frame at pc is added: that of machine code, which has no unwinding tables, is walked as the evaluation function, which it stands for. */
+/* Before the frame at pc is added: code that YJIT made has no unwinding tables, and is walked as the evaluation function, whose place it takes. */
 __attribute__((noinline)) int acu_ruby_frame(__u64 slot) {
   __u32 key = slot;
   struct walk *w = map_lookup(acu_walks, &key);
