@@ -26,7 +26,7 @@ test-anywhere: setup-test
 test-long: setup-test
 	@$(MAKE) --no-print-directory build
 	@python3 test/arguments/run.py $(ACU) --all
-	@python3 test/languages/python.py $(ACU) --all
+	@for language in python php perl lua java ruby node; do python3 test/languages/$$language.py $(ACU) --all || exit 1; done
 	@python3 test/languages/python_values.py $(ACU) --all
 	@python3 test/languages/suites.py $(ACU) --all
 	@python3 test/why/planted.py $(ACU) --all
@@ -41,7 +41,7 @@ test-sanitize: setup-test
 	@python3 test/run_all.py sanitize --only ctest,runtime
 
 # Every section of bench/results.md in one go, but for the overhead on servers: an hour and a half, with nothing else running.
-BENCHES = symbols unwind cores stacks profile trace trace_nginx waits slow flight page timeline keys large languages events why
+BENCHES = symbols unwind cores stacks profile trace trace_nginx http_requests waits slow flight page timeline keys large languages events why
 bench: setup-bench
 	@$(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory build TARGET=bench_unwind

@@ -6,6 +6,7 @@ strace. Each tracer has pairs of short runs of its own, bare and traced in alter
 things disturbs both alike. The table shows the medians of the pairs' ratios, and between which half of them are.
 """
 import argparse
+import contextlib
 import os
 import re
 import shutil
@@ -24,6 +25,27 @@ http {{ access_log {log}; client_body_temp_path {folder}/body; proxy_temp_path {
   uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
   server {{ listen 127.0.0.1:{port}; root {folder}; }} }}
 """
+
+
+@contextlib.contextmanager
+def serving(port):
+    """nginx with /page.html: the folder of its files, and the pid of its worker."""
+    folder = tempfile.mkdtemp(prefix="acu-bench-nginx-")
+    os.chmod(folder, 0o755)
+    with open(os.path.join(folder, "page.html"), "w") as page:
+        page.write("x" * 600)
+    with open(os.path.join(folder, "nginx.conf"), "w") as file:
+        file.write(NGINX.format(folder=folder, port=port, log=os.path.join(folder, "access.log")))
+    server = subprocess.Popen(["nginx", "-c", os.path.join(folder, "nginx.conf")], stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(0.5)
+        with open(f"/proc/{server.pid}/task/{server.pid}/children") as file:
+            worker = int(file.read().split()[0])
+        yield folder, worker
+    finally:
+        server.terminate()
+        server.wait()
+        shutil.rmtree(folder)
 
 
 def load(port, seconds):
@@ -59,19 +81,9 @@ def main():
     options.add_argument("--tracers")
     options.add_argument("--out")
     given = options.parse_args()
-    folder = tempfile.mkdtemp(prefix="acu-trace-nginx-")
-    os.chmod(folder, 0o755)
     port = 20000 + os.getpid() % 10000
-    with open(os.path.join(folder, "page.html"), "w") as page:
-        page.write("x" * 600)
-    with open(os.path.join(folder, "nginx.conf"), "w") as file:
-        file.write(NGINX.format(folder=folder, port=port, log=os.path.join(folder, "access.log")))
-    server = subprocess.Popen(["nginx", "-c", os.path.join(folder, "nginx.conf")], stderr=subprocess.DEVNULL)
     lines = ["| nginx under | throughput/bare | middle half of the pairs | requests/s |", "|---|---|---|---|"]
-    try:
-        time.sleep(0.5)
-        with open(f"/proc/{server.pid}/task/{server.pid}/children") as file:
-            worker = int(file.read().split()[0])
+    with serving(port) as (folder, worker):
         compared = {name: words for name, words in tracers(os.path.abspath(given.acu), folder).items() if not given.tracers or name in given.tracers.split(",")}
         ratios, rates = {name: [] for name in compared}, {name: [] for name in compared}
         for pair in range(given.pairs):
@@ -84,10 +96,6 @@ def main():
         for name, found in ratios.items():
             low, middle, high = statistics.quantiles(found, n=4) if len(found) > 1 else found * 3
             lines.append(f"| {name} | {middle:.0%} | {low:.0%} to {high:.0%} | {statistics.median(rates[name]):,.0f} |")
-    finally:
-        server.terminate()
-        server.wait()
-        shutil.rmtree(folder)
     text = "\n".join(lines) + "\n"
     print(text)
     if given.out:
@@ -95,4 +103,5 @@ def main():
         write_section(given.out, "trace_nginx", section)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -43,6 +43,7 @@ add_share "$root/usr"
 install -D -m 644 packaging/acu-flight.service "$root/usr/lib/systemd/system/acu-flight.service"
 install -D -m 644 README.md "$doc/README.md"
 install -m 644 docs/*.md "$out/acu.spdx.json" "$doc"
+install -D -m 644 docs/fleet/acu-grafana.json "$doc/fleet/acu-grafana.json"
 {
   echo "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/"
   echo "Upstream-Name: acu"
@@ -67,7 +68,7 @@ Architecture: amd64
 Maintainer: the acu authors <acu@acu.invalid>
 Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f1)
 Depends: libc6 (>= $libc)
-Recommends: libzydis4.0
+Recommends: libzydis4.0, libssl3, libsodium23
 Suggests: libdebuginfod1
 Section: utils
 Priority: optional

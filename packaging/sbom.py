@@ -18,6 +18,8 @@ LINKED = [
     ("libedit-dev", "libedit", "BSD-3-Clause"),
     ("libbsd-dev", "libbsd", "BSD-3-Clause"),
     ("libmd-dev", "libmd", "BSD-3-Clause"),
+    ("libsodium-dev", "libsodium (the archive only)", "ISC"),
+    ("libssl-dev", "libssl, libcrypto (the archive only)", "Apache-2.0"),
     ("rapidjson-dev", "RapidJSON", "MIT"),
     ("node-d3-hierarchy", "d3-hierarchy", "BSD-3-Clause"),
     ("node-d3-selection", "d3-selection", "BSD-3-Clause"),

@@ -4,18 +4,18 @@
 set -euo pipefail
 
 purpose=${1:-build}
-packages=(cmake ninja-build g++ clang linux-libc-dev ccache libgtest-dev libdeflate-dev libncurses-dev libzstd-dev liblzma-dev libiberty-dev libclips-dev libsqlite3-dev libboost-dev libedit-dev libbsd-dev libzydis-dev rapidjson-dev node-d3-hierarchy node-d3-selection nodejs npm)
+packages=(cmake ninja-build g++ clang linux-libc-dev ccache libgtest-dev libdeflate-dev libncurses-dev libzstd-dev liblzma-dev libiberty-dev libclips-dev libsqlite3-dev libboost-dev libsodium-dev libssl-dev libedit-dev libbsd-dev libzydis-dev rapidjson-dev node-d3-hierarchy node-d3-selection nodejs npm)
 case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;
-test) packages+=(gdb golang-go openjdk-17-jdk-headless python3 bpftool bpftrace linux-perf dwz strace uftrace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev systemtap
+test) packages+=(gdb golang-go openjdk-17-jdk-headless python3 bpftool bpftrace linux-perf dwz strace uftrace elfutils libdw-dev xz-utils zip libzydis4.0 libssl3 libsodium23 libdebuginfod1 systemtap-sdt-dev systemtap
   binutils lld mold rustc libc++-dev libc++abi-dev
   sqlite3 lsof iproute2 procps qemu-system-x86 debootstrap busybox-static e2fsprogs chromium tmux groff-base python3.11 python3.11-dbg python3-greenlet php8.2-cli php8.2-fpm
   php8.2-sqlite3 perl ruby redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo libnginx-mod-http-lua luajit2 lua5.1 lua5.2 lua5.3 lua5.4 mariadb-server
-  memcached gnutls-bin babeltrace2 protobuf-compiler python3-protobuf lldb python3-six libbpf-dev libelf-dev python3-bpfcc) ;;
+  memcached gnutls-bin babeltrace2 protobuf-compiler python3-protobuf lldb python3-six libbpf-dev libelf-dev python3-bpfcc python3-jsonschema wrk clickhouse-server prometheus) ;;
 fuzz) ;;
 package) packages+=(lintian debootstrap xz-utils busybox-static) ;;
-bench) packages+=(python3 nginx-light redis-server redis-tools postgresql-15 openjdk-17-jdk-headless wrk strace bpftool bpftrace libbpf-tools libbpf-dev libelf-dev elfutils linux-perf trace-cmd llvm-14 libllvm14 libc6-dbg gdb lldb python3-six chromium) ;;
+bench) packages+=(python3 nginx-light redis-server redis-tools postgresql-15 openjdk-17-jdk-headless wrk strace tcpdump bpftool bpftrace libbpf-tools libbpf-dev libelf-dev elfutils linux-perf trace-cmd llvm-14 libllvm14 libc6-dbg gdb lldb python3-six chromium clickhouse-server) ;;
 *) echo "usage: $0 build|run|test|fuzz|bench|package" >&2; exit 2 ;;
 esac
 
@@ -46,7 +46,7 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=(sudo)
 fi
 
-# A freshly installed server must not start by itself: the survey runs its own, on a port of its own.
+# A freshly installed server must not start by itself, now or at the next boot: the tests run their own, on a port of its own.
 policy=/usr/sbin/policy-rc.d
 own_policy=
 if [ ! -e $policy ]; then
@@ -55,6 +55,11 @@ if [ ! -e $policy ]; then
   "${as_root[@]}" chmod 755 $policy
 fi
 trap '[ -z "$own_policy" ] || "${as_root[@]}" rm -f $policy' EXIT
+
+enabled() {
+  find /etc/systemd/system/multi-user.target.wants -type l 2>/dev/null | sort
+}
+enabled_before=$(enabled)
 
 install() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
@@ -71,3 +76,6 @@ if ! install; then
   fi
 fi
 rm -f /tmp/acu-setup.$$
+comm -13 <(echo "$enabled_before") <(enabled) | while read -r link; do
+  [ -z "$link" ] || "${as_root[@]}" systemctl --quiet disable "$(basename "$link")" >/dev/null 2>&1 || echo "setup: cannot disable $(basename "$link")" >&2
+done

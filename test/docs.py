@@ -245,7 +245,7 @@ def does_run(acu, command, folder, pid):
     if lacks := why_refused(acu, out) or (NO_KPROBES if NO_KPROBES in out else ""):
         raise Skip(lacks)
     nothing_happened = process.returncode == 1 and "nothing was recorded" in out  # in half a second, with many others on the CPUs
-    if process.returncode not in (0, 130) and not nothing_happened or "ERROR" in out:
+    if process.returncode not in (0, 130) and not nothing_happened or re.search(r"\bERROR\b", out):  # ERRORS is a column
         return f"status {process.returncode}: {out.strip()[:600]}"
     return None
 
@@ -321,6 +321,10 @@ def check_pages(acu):
     for name in os.listdir(pages.FOLDER):
         if name.endswith(".md") and name != "README.md" and name[:-3] not in pages.names():
             wrong.append(f"docs/tools/{name} is of no tool")
+    listed = len(re.findall(r"^  \S", subprocess.run([acu, "tools"], capture_output=True, text=True).stdout, re.M))
+    said = re.search(r"`acu tools` lists (\d+) such tools", open(os.path.join(ROOT, "README.md")).read())
+    if not said or int(said[1]) != listed:
+        wrong.append(f"README.md says how many tools there are: {listed}")
     return "\n".join(wrong) or None
 
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""All tests, one after the other: test/run_all.py [PRESET] [--only suite,suite]
+"""All tests: test/run_all.py [PRESET] [--only suite,suite]
 
-What runs in a virtual machine, on one emulated processor, runs beside the others from the start, with what they leave of the CPUs.
+One suite after the other, and those of BESIDE from the start beside them.
 Each suite prints its own lines; the last line of all is `N passed, N failed, N skipped`. A unit-test program
 counts once per test in it (read from CTest's log), so that the sum says something. The exit status is not 0
 when anything failed.
 """
+import concurrent.futures
 import os
 import re
 import subprocess
@@ -15,7 +16,16 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 UNSTEADY = []  # suites with cases that failed first and passed when they were run again (test/tally.py)
+FAILURES = []  # (suite, what it printed of a case that failed)
+TOLD_AT_MOST = 40  # lines of one failed case in the list at the end
 SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
+
+
+def end(process):
+    """Its exit status and its seconds of CPU time, with those of its children."""
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, used.ru_utime + used.ru_stime
 
 
 def run_ctest(preset):
@@ -23,39 +33,52 @@ def run_ctest(preset):
     log = os.path.join(build, "Testing", "Temporary", "LastTest.log")
     if os.path.exists(log):
         os.unlink(log)
-    done = subprocess.run(["ctest", "--test-dir", build, "--output-on-failure", "--timeout", "300"],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    print(done.stdout.rstrip())
+    process = subprocess.Popen(["ctest", "--test-dir", build, "--output-on-failure", "--timeout", "300"],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    printed = process.stdout.read()
+    status, used = end(process)
+    print(printed.rstrip())
     text = open(log, errors="replace").read() if os.path.exists(log) else ""
     passed = sum(int(n) for n in re.findall(r"^\[  PASSED  \] (\d+) tests?\.", text, re.M))
     failed = sum(int(n) for n in re.findall(r"^\[  FAILED  \] (\d+) tests?, listed below", text, re.M))
     skipped = sum(int(n) for n in re.findall(r"^\[  SKIPPED \] (\d+) tests?, listed below", text, re.M))
     # A program that crashed or did not build says nothing itself: CTest's own count is the least.
-    programs = re.search(r"(\d+) tests failed out of", done.stdout)
-    failed = max(failed, int(programs.group(1)) if programs else 0, 1 if done.returncode else 0)
+    programs = re.search(r"(\d+) tests failed out of", printed)
+    failed = max(failed, int(programs.group(1)) if programs else 0, 1 if status else 0)
+    FAILURES.extend(("ctest", [line]) for line in re.findall(r"^.*\(Failed\)$|^\[  FAILED  \] .*|^.*\(Timeout\)$", printed, re.M))
     if passed + failed == 0:
         failed = 1  # no tests at all is not success
-    return passed, failed, skipped
+    return (passed, failed, skipped), used
 
 
 def start_script(path, acu, output, nice=0):
     return subprocess.Popen(["nice", "-n", str(nice), sys.executable, os.path.join(ROOT, "test", path), acu],
-                            stdout=output, stderr=subprocess.STDOUT, text=True)
+                            stdout=output, stderr=subprocess.STDOUT, text=True, errors="replace")
 
 
-def read_script(path, process, lines):
-    """Its results; what it prints is printed."""
-    counts, unsteady = None, 0
+def read_script(path, lines):
+    """Prints what it prints. Its counts, or None."""
+    counts, unsteady, failure = None, 0, None
     for line in lines:
         sys.stdout.write(line)
         sys.stdout.flush()
         unsteady += line.startswith("unsteady ")
+        if line.startswith("FAILED "):
+            failure = []
+            FAILURES.append((path, failure))
+        elif not line.startswith(" "):
+            failure = None
+        if failure is not None and len(failure) < TOLD_AT_MOST:
+            failure.append(line.rstrip("\n"))
         found = SUMMARY.match(line.strip())
         if found:
             counts = tuple(int(n) for n in found.groups())
-    status = process.wait()
     if unsteady:
         UNSTEADY.append(f"{path}: {unsteady}")
+    return counts
+
+
+def judged(counts, status):
     if counts is None:
         return 0, 1, 0
     if status != 0 and counts[1] == 0:
@@ -63,17 +86,21 @@ def read_script(path, process, lines):
     return counts
 
 
-class Beside:
-    """A suite that runs while others do; what it prints waits until it is its turn."""
+def run_beside(path, acu, nice):
+    """What a suite printed, its exit status, its seconds and those of CPU time."""
+    output = tempfile.TemporaryFile("w+", errors="replace")
+    begin = time.monotonic()
+    status, used = end(start_script(path, acu, output, nice))
+    output.seek(0)
+    return output, status, time.monotonic() - begin, used
 
-    def __init__(self, path, acu):
-        self.path, self.output = path, tempfile.TemporaryFile("w+")
-        self.process = start_script(path, acu, self.output, nice=5)
 
-    def results(self):
-        self.process.wait()
-        self.output.seek(0)
-        return read_script(self.path, self.process, self.output)
+def run_script(path, acu):
+    """Its results, and its seconds of CPU time; what it prints is printed at once."""
+    process = start_script(path, acu, subprocess.PIPE)
+    counts = read_script(path, process.stdout)
+    status, used = end(process)
+    return judged(counts, status), used
 
 
 SUITES = {
@@ -101,6 +128,7 @@ SUITES = {
     "lua": "languages/lua.py",
     "java": "languages/java.py",
     "ruby": "languages/ruby.py",
+    "node": "languages/node.py",
     "names": "names/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",
@@ -112,6 +140,9 @@ SUITES = {
     "mcp": "mcp/run.py",
     "console": "console/run.py",
     "serve": "serve/run.py",
+    "access": "serve/access.py",
+    "push": "serve/push.py",
+    "fleet": "fleet/run.py",
     "learn": "learn/run.py",
     "own_tools": "own_tools/run.py",
     "dlang": "dlang/run.py",
@@ -137,7 +168,23 @@ SUITES = {
     "speculation": "speculation/run.py",
     "include_order": "include_order.py",
 }
-BESIDE = ("kernels",)
+# What runs beside the other suites, one after the other in each line, with its niceness: what works in a virtual machine, on one emulated processor;
+# what waits more than it works, and looks at its own processes alone.
+BESIDE = (
+    (5, ("kernels",)),
+    (0, ("docs", "fleet", "console", "emit_debuggers", "core", "odd_names", "graph", "dropin", "linkers", "php", "perl", "ruby", "java", "user", "access", "push",
+         "emit", "emit_kernel", "exports", "timeline", "mcp", "learn", "names", "python_values", "sql", "dlang", "stap", "own_tools", "diagnostics", "arguments", "cli")),
+)
+# They look at what the whole host does, or count what the kernel has, and begin when those beside are done, but for the virtual machines.
+LAST = ("tools", "one_liners", "leftovers", "faults", "capabilities")
+
+
+def in_order(names):
+    """Those that others run beside, those beside, the last ones."""
+    beside = [name for _, line in BESIDE for name in line]
+    machines = BESIDE[0][1]
+    place = lambda name: 3 if name in machines else 2 if name in LAST else 1 if name in beside else 0
+    return sorted(names, key=place)
 
 
 def main():
@@ -147,29 +194,37 @@ def main():
         at = arguments.index("--only")
         only = arguments[at + 1].split(",")
         del arguments[at:at + 2]
+    if unknown := set(only or ()) - set(SUITES):
+        sys.exit(f"run_all.py: no such suite: {', '.join(sorted(unknown))}")
     preset = arguments[0] if arguments else "release"
     acu = os.path.join(ROOT, "build", preset, "acu")
     total = [0, 0, 0]
     summary = []
-    suites = {name: script for name, script in SUITES.items() if not only or name in only}
-    beside = {name: Beside(SUITES[name], acu) for name in BESIDE if name in suites}
-    for name, script in suites.items():
+    suites = in_order([name for name in SUITES if not only or name in only])
+    beside = {}
+    for nice, line in BESIDE:
+        pool = concurrent.futures.ThreadPoolExecutor(1)
+        beside |= {name: pool.submit(run_beside, SUITES[name], acu, nice) for name in line if name in suites}
+    for name in suites:
         print(f"== {name}", flush=True)
         begin = time.monotonic()
-        if script is None:
-            counts = run_ctest(preset)
-        elif name in beside:
-            counts = beside[name].results()
+        if name in beside:
+            output, status, seconds, used = beside[name].result()
+            counts = judged(read_script(SUITES[name], output), status)
         else:
-            process = start_script(script, acu, subprocess.PIPE)
-            counts = read_script(script, process, process.stdout)
+            counts, used = run_script(SUITES[name], acu) if SUITES[name] else run_ctest(preset)
+            seconds = time.monotonic() - begin
         total = [a + b for a, b in zip(total, counts)]
-        summary.append((name, *counts, time.monotonic() - begin))
+        summary.append((name, *counts, seconds, used))
     print("==")
     for line in summary:
-        print("%-14s %5d passed %4d failed %4d skipped %5.0f s" % line)
+        print("%-14s %5d passed %4d failed %4d skipped %5.0f s, %5.0f s of CPU time" % line)
+    for suite, lines in FAILURES:
+        print(f"in {suite}: " + "\n".join(lines))
     if UNSTEADY:
         print("unsteady, counted as passed: " + ", ".join(UNSTEADY))
+    if failed := [f"{name}: {line[1]}" for name, *line in summary if line[1]]:
+        print("failed: " + ", ".join(failed))
     print("%d passed, %d failed, %d skipped" % tuple(total))
     return 1 if total[1] else 0
 

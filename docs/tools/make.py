@@ -140,7 +140,8 @@ def write_list(acu):
     out = ("# Tools\n\nEach tool is a script built into the executable: `acu NAME` runs it, `acu NAME --help` explains it, `acu tools` lists them all.\n"
            "Each page has an example from a real load and explains how to read it. Parameters of a tool follow `--`; options of `acu run`, such\n"
            "as `-p PID`, `-c CMD`, `-f json` or `-o FILE`, come before it. `make.py` regenerates the examples.\n\n"
-           "`acu NAME --explain` lists the columns, units and maps of a tool. You can [write and add tools of your own](../own-tools.md).\n")
+           "`acu NAME --explain` lists the columns, units and maps of a tool, `acu NAME --schema` prints a JSON Schema of its output with `-f json`.\n"
+           "You can [write and add tools of your own](../own-tools.md).\n")
     for line in rows.split("\n"):
         found = re.match(r"  (\S+) +(.*)", line)
         if found:

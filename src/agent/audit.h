@@ -11,6 +11,7 @@ namespace agent {
 
 struct AuditLine {
   std::string client, verb, arguments; // `arguments`: JSON
+  std::string address = {};            // from where; empty: this host
   std::string outcome;
   int exit_status = 0;
   uint64_t wall_ns = 0, cpu_ns = 0, bytes = 0;
@@ -20,10 +21,14 @@ class Audit {
 public:
   // Appends to a file, readable for its owner only; empty: standard error.
   static base::Result<Audit> open(const std::string& path);
-  void write(const AuditLine& line);
+  base::Status write(const AuditLine& line);
+  // The same, and prints the first of several failures in a row: "acu serve: cannot write the audit file …".
+  void write_or_report(const AuditLine& line, std::string_view command);
 
 private:
+  std::string path_;
   base::Fd file_;
+  bool has_failed_ = false;
 };
 
 } // namespace agent

@@ -12,10 +12,12 @@
 #include <csignal>
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +58,7 @@ std::string own_executable() {
   ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(messages, STDERR_FILENO);
+  ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC); // Linux 5.11: sockets that are being opened are not marked yet
   ::execv(path, words);
   ::_exit(127);
 }
@@ -136,7 +139,7 @@ base::Result<Call> Call::start(const Plan& plan) {
 Call::Call(Call&& o) noexcept
     : plan_(std::move(o.plan_)), pid_(std::exchange(o.pid_, -1)), output_(std::move(o.output_)), messages_(std::move(o.messages_)), run_times_(std::move(o.run_times_)), result_(std::move(o.result_)),
       started_ns_(o.started_ns_), attached_ns_(o.attached_ns_), cpu_at_attach_ns_(o.cpu_at_attach_ns_), stopped_ns_(o.stopped_ns_), looked_ns_(o.looked_ns_), signals_(o.signals_),
-      has_ended_(o.has_ended_), is_stopped_early_(o.is_stopped_early_) {}
+      messages_given_(o.messages_given_), has_ended_(o.has_ended_), is_stopped_early_(o.is_stopped_early_) {}
 
 Call::~Call() {
   if (pid_ <= 0 || has_ended_) return;
@@ -222,6 +225,14 @@ void Call::advance(uint64_t now_ns) {
   measure_cost(now_ns);
   if (stopped_ns_ && signals_ < 3 && now_ns - stopped_ns_ >= grace_ns * static_cast<uint64_t>(signals_)) send(signals_++ == 1 ? SIGTERM : SIGKILL);
   reap(now_ns);
+}
+
+std::string Call::new_messages() {
+  const std::string& all = result_.messages;
+  const size_t end = has_ended_ ? all.size() : all.rfind('\n') + 1; // npos + 1: there is no line yet
+  if (end <= messages_given_) return {};
+  const size_t begin = std::exchange(messages_given_, end);
+  return all.substr(begin, end - begin);
 }
 
 Finished Call::take() { return std::move(result_); }

@@ -41,6 +41,8 @@ public:
   // The client does not want it any more.
   void cancel(uint64_t now_ns) { stop(Outcome::cancelled, now_ns); }
   bool has_ended() const { return has_ended_; }
+  // Complete lines of messages since the last call; once it has ended, the rest. take() has all of them.
+  std::string new_messages();
   uint64_t elapsed_ns(uint64_t now_ns) const { return now_ns - started_ns_; }
   const Plan& plan() const { return plan_; }
   // After it has ended, once.
@@ -64,6 +66,7 @@ private:
   uint64_t stopped_ns_ = 0; // when it was asked to end; 0: it was not
   uint64_t looked_ns_ = 0;  // at its cost
   int signals_ = 0;         // sent since then
+  size_t messages_given_ = 0; // bytes of messages that new_messages() gave
   bool has_ended_ = false, is_stopped_early_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include "agent/result.h"
 #include "agent/temporary_folder.h"
 #include "base/clock.h"
+#include "base/output_file.h"
 #include "base/text.h"
 #include "report/json_object.h"
 #include "session/signals.h"
@@ -87,8 +88,8 @@ void Server::give(Client& client, const std::shared_ptr<Batch>& batch, const std
 }
 
 void Server::record(const Client& client, const Request& request, std::string outcome, const Finished& finished) {
-  audit_.write({.client = client.dialogue.client, .verb = std::string(request.verb->name), .arguments = request.shown, .outcome = std::move(outcome), .exit_status = finished.exit_status,
-                .wall_ns = finished.wall_ns, .cpu_ns = finished.cpu_ns, .bytes = finished.output.size()});
+  audit_.write_or_report({.client = client.dialogue.client, .verb = std::string(request.verb->name), .arguments = request.shown, .outcome = std::move(outcome), .exit_status = finished.exit_status,
+                .wall_ns = finished.wall_ns, .cpu_ns = finished.cpu_ns, .bytes = finished.output.size()}, options_.command);
 }
 
 std::string tool_result(std::string_view text, std::string_view structured, bool is_error) {
@@ -141,6 +142,7 @@ void Server::finish(Running& running) {
   client.running--;
   if (plan.form == Form::tree) {
     finished.messages = finished.output + finished.messages;
+    const base::AsResultOwner as_owner; // who could have put another file there
     auto stacks = base::read_file(running.folder.file());
     finished.output = stacks.ok() && stacks->size() <= largest_file ? std::move(*stacks) : "";
     finished.truncated = false;
@@ -316,6 +318,17 @@ base::Status take_path(const std::string& path, const sockaddr_un& address) {
   return ::unlink(path.c_str()) == 0 ? base::Status() : base::errno_error("cannot replace `" + path + "`", errno);
 }
 
+// The socket is a result: it lies where the caller may write, and belongs to them.
+base::Status take_address(const base::Fd& listening, const std::string& path, const sockaddr_un& address) {
+  const base::AsResultOwner as_owner;
+  ACU_CHECK(take_path(path, address));
+  const mode_t before = ::umask(0177); // nobody else can connect, from the first moment on
+  const bool is_bound = ::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  const int error = errno;
+  ::umask(before);
+  return is_bound ? base::Status() : base::errno_error("cannot make the socket `" + path + "`", error);
+}
+
 } // namespace
 
 base::Status serve_standard_input(const ServerOptions& options) {
@@ -331,17 +344,13 @@ base::Status serve_socket(const ServerOptions& options, const std::string& path,
   if (path.empty() || path.size() >= sizeof address.sun_path) return base::Error{base::Failure::usage, "the path of a socket has 1 to " + std::to_string(sizeof address.sun_path - 1) + " bytes: " + path};
   path.copy(address.sun_path, path.size());
   ACU_TRY(Server server, make_server(options));
-  ACU_CHECK(take_path(path, address));
   const base::Fd listening(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listening.valid()) return base::errno_error("cannot make a socket", errno);
-  const mode_t before = ::umask(0177); // nobody else can connect, from the first moment on
-  const bool is_bound = ::bind(listening.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  const int error = errno;
-  ::umask(before);
-  if (!is_bound) return base::errno_error("cannot make the socket `" + path + "`", error);
+  ACU_CHECK(take_address(listening, path, address));
   if (::listen(listening.get(), static_cast<int>(most_clients)) != 0) return base::errno_error("cannot listen on `" + path + "`", errno);
   ready();
   server.run(listening.get());
+  const base::AsResultOwner as_owner;
   ::unlink(path.c_str());
   return {};
 }

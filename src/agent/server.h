@@ -13,6 +13,7 @@ struct ServerOptions {
   Settings settings;
   std::string audit;   // file; empty: standard error
   std::string version; // of acu
+  std::string command = "mcp"; // of acu, for messages
 };
 
 // The Model Context Protocol on standard input and output, until the input ends and its calls have been answered.

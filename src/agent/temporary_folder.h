@@ -1,6 +1,7 @@
-// The folder of a file that a command writes for this process; it goes with this.
+// The folder of a file that a command writes for this process; it goes with this. It belongs to whom results belong to.
 #pragma once
 
+#include "base/output_file.h"
 #include "base/result.h"
 
 #include <cerrno>
@@ -19,6 +20,7 @@ public:
   ~TemporaryFolder() { remove(); }
   void remove() {
     if (path_.empty()) return;
+    const base::AsResultOwner as_owner;
     ::unlink(file().c_str());
     ::rmdir(path_.c_str());
     path_.clear();
@@ -29,6 +31,7 @@ public:
     const char* where = ::getenv("TMPDIR");
     const std::string parent = where && *where ? where : "/tmp";
     path_ = parent + "/acu-XXXXXX";
+    const base::AsResultOwner as_owner;
     if (::mkdtemp(path_.data())) return {};
     path_.clear();
     return base::errno_error("cannot make a folder in `" + parent + "`", errno);

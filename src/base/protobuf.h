@@ -25,6 +25,10 @@ public:
     put(out_, uint64_t{field} << 3 | 2);
     put(out_, value);
   }
+  void fixed64(uint32_t field, uint64_t value) {
+    put(out_, uint64_t{field} << 3 | 1);
+    for (int shift = 0; shift < 64; shift += 8) out_.push_back(static_cast<char>(value >> shift));
+  }
   // Many numbers in one field.
   void packed(uint32_t field, const std::vector<uint64_t>& values) {
     ProtoWriter inner;

@@ -176,6 +176,7 @@ base::Result<Code> ProgramEmitter::attempt(uint32_t limit, uint32_t& deepest) {
   if (hashes_) emit_hashing_callback(out, hashing_callback(), pool.most_frames());
   emit_library(out);
   ACU_CHECK(out.finish(code));
+  code.leaves_out_walkers = leaves_out_walkers_;
   deepest = deepest_chain(probe.function, stacks);
   return code;
 }
@@ -231,12 +232,26 @@ uint32_t ProgramEmitter::library_function(std::string_view name) {
   return static_cast<uint32_t>(program.functions.size()) + 3 + index;
 }
 
+// What is run once, or cannot jump to another program, has all walkers from the start. The kernel takes no program that overrides into an array.
+Languages ProgramEmitter::languages() const {
+  const bool overrides = std::ranges::any_of(functions_, [&](uint32_t f) {
+    return std::ranges::any_of(program.functions[f].blocks, [](const ir::Block& b) { return std::ranges::find(b.insts, ir::Op::override, &ir::Inst::op) != b.insts.end(); });
+  });
+  const bool is_whole = probe.context == probe::Context::none || probe.context == probe::Context::iterator || overrides;
+  return is_whole ? all_languages : pool.options.languages;
+}
+
 void ProgramEmitter::emit_library(Assembler& out) {
-  for (size_t n = 0; n < library_.size(); n++) // each may bring others along
+  const Languages walked = languages();
+  for (size_t n = 0; n < library_.size(); n++) { // each may bring others along
+    const LibraryFunction& function = library()[library_[n]];
+    const bool is_nothing = is_left_out(function, walked);
+    leaves_out_walkers_ |= is_nothing;
     out.library_function(
-        static_cast<uint32_t>(program.functions.size()) + 3 + library_[n], library()[library_[n]],
+        static_cast<uint32_t>(program.functions.size()) + 3 + library_[n], is_nothing ? does_nothing(function) : function,
         [this](const std::string& map) { return pool.walk_reference(map); },
-        [this](const std::string& function) { return library_function(function); });
+        [this](const std::string& name) { return library_function(name); });
+  }
 }
 
 void ProgramEmitter::emit_counting_callback(Assembler& out) {

@@ -163,6 +163,7 @@ private:
   base::Status emit_group(Assembler& out, uint32_t root, uint32_t limit, std::vector<uint32_t>& stacks);
   uint32_t deepest_chain(uint32_t function, const std::vector<uint32_t>& stacks) const;
   void emit_counting_callback(Assembler& out);
+  Languages languages() const; // that are walked
   void emit_library(Assembler& out);
 
   std::vector<uint32_t> functions_;            // those reached, the probe's first
@@ -175,6 +176,7 @@ private:
   bool walks_ = false;
   int32_t walk_bytes_ = 0; // 0: no walk
   std::vector<uint32_t> library_; // functions of the library that are used
+  bool leaves_out_walkers_ = false;
 };
 
 inline constexpr uint32_t largest_percpu_value = 32 << 10; // PCPU_MIN_UNIT_SIZE

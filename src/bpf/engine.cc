@@ -33,6 +33,9 @@ base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, c
   if (object.walks) engine->walker_ = options.walker;
   ACU_TRY(engine->loaded_,
           bpf::load(program, object, {options.license, options.log_size, options.verbose, options.source, options.log, engine->walker_.get()}));
+  engine->emit_ = options.emit;
+  engine->license_ = options.license;
+  engine->log_size_ = options.log_size;
   engine->target_pid_ = options.target_pid;
   engine->command_pid_ = options.command_pid;
   for (const Code& code : object.programs) engine->infos_.push_back({code.name, code.insns.size()});
@@ -65,8 +68,22 @@ base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, c
   return engine;
 }
 
+// Programs without the walkers of these runtimes give way to others that have them.
+base::Status Engine::add_languages(Languages languages) {
+  EmitOptions wider = emit_;
+  wider.languages |= languages;
+  if (wider.languages == emit_.languages) return {};
+  ACU_TRY(const Object object, emit(program_, wider));
+  ACU_CHECK(exchange(program_, object, {.license = license_, .log_size = log_size_}, loaded_));
+  emit_ = std::move(wider);
+  return {};
+}
+
 base::Status Engine::open_walker(const Object& object) {
-  if (walker_) return wait_for_walker();
+  if (walker_) {
+    walker()->add_user(this, [this](Languages languages) { return add_languages(languages); });
+    return wait_for_walker();
+  }
   walker_ = std::make_shared<SharedWalker>();
   // They outlive this engine, as others may use them.
   uint32_t ring_bytes = 0;
@@ -80,7 +97,8 @@ base::Status Engine::open_walker(const Object& object) {
     const auto map = walker_->maps.find(name);
     return map == walker_->maps.end() ? -1 : map->second.get();
   };
-  ACU_TRY(walker_->walker, Walker::open(fd, ring_bytes));
+  ACU_TRY(walker_->walker, Walker::open(fd, ring_bytes, emit_.languages));
+  walker()->add_user(this, [this](Languages languages) { return add_languages(languages); });
   // Processes are told from here on; a number of another pid namespace would mislead.
   if (program_.task.tgid && !program_.pid_namespace.inode) walker_->walker->tables().set(WALK_SET_TGID, program_.task.tgid);
   for (size_t i = 0; i < loaded_.watchers.size(); i++)
@@ -114,6 +132,7 @@ base::Status Engine::open_state(const MapSpec& spec, int fd) {
 }
 
 Engine::~Engine() {
+  if (walker_ && walker_->walker) walker()->remove_user(this);
   detach();
   if (state_.data()) ::munmap(const_cast<uint64_t*>(state_.data()), state_bytes_);
 }

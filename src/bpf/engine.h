@@ -37,6 +37,7 @@ public:
     const base::Source* source = nullptr;
     std::string* log = nullptr; // see LoadOptions
     std::shared_ptr<SharedWalker> walker = {}; // of an engine that is there; none: a walker of its own, if it needs one
+    EmitOptions emit = {};                     // those of the object: with others of its languages, see Walker::need_language
   };
   // Creates maps and loads all programs; nothing is attached yet. `program` must outlive the engine; `object`
   // not.
@@ -102,12 +103,16 @@ private:
   HotMaps hot_maps(uint32_t map) const;
   bool has_hot(uint32_t map) const { return hot_fds_[map] >= 0; }
   base::Status open_walker(const Object& object);
+  base::Status add_languages(Languages languages);
   base::Status wait_for_walker();
   void join_same_stacks(uint32_t map, std::vector<ir::Entry>& entries);
   base::Status prepare(uint32_t map); // what its kind needs to be read
 
   const ir::Program& program_;
   int target_pid_ = -1, command_pid_ = -1;
+  EmitOptions emit_;
+  std::string license_;
+  uint32_t log_size_ = 0;
   Loaded loaded_;
   std::vector<ProgramInfo> infos_;
   std::vector<uint32_t> key_sizes_; // of the script's maps, as the kernel has them

@@ -24,6 +24,7 @@ EMBED(perl);
 EMBED(lua);
 EMBED(hotspot);
 EMBED(ruby);
+EMBED(node);
 
 namespace bpf {
 namespace {
@@ -122,6 +123,7 @@ std::span<const LibraryFunction> library() {
     add(acu_object_lua, acu_object_lua_end);
     add(acu_object_hotspot, acu_object_hotspot_end);
     add(acu_object_ruby, acu_object_ruby_end);
+    add(acu_object_node, acu_object_node_end);
     std::set<std::string_view> names;
     for (const LibraryFunction& f : all) assert(names.insert(f.name).second);
     return all;
@@ -134,6 +136,18 @@ uint32_t library_index(std::string_view name) {
   auto found = std::find_if(all.begin(), all.end(), [&](const LibraryFunction& f) { return f.name == name; });
   assert(found != all.end());
   return static_cast<uint32_t>(found - all.begin());
+}
+
+bool is_left_out(const LibraryFunction& function, Languages languages) {
+  return std::ranges::any_of(large_walkers, [&](const LargeWalker& w) {
+    return !(languages & only(w.language)) && std::ranges::find(w.functions, function.name) != w.functions.end();
+  });
+}
+
+LibraryFunction does_nothing(const LibraryFunction& function) {
+  return {.name = function.name,
+          .insns = {{BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0}, {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}},
+          .is_global = function.is_global};
 }
 
 uint32_t library_stack(uint32_t index) {

@@ -26,7 +26,7 @@ public:
     ACU_CHECK(load_types());
     for (uint32_t i = 0; i < object_.maps.size(); i++) ACU_CHECK(create_map(i));
     for (uint32_t i = 0; i < programs_.size(); i++) ACU_CHECK(load_program(i));
-    if (!options_.walker)
+    if (!options_.walker && !options_.before)
       for (const Code& code : object_.watchers) load_watcher(code);
     return std::move(loaded_);
   }
@@ -37,7 +37,9 @@ private:
   base::Status add_stop_flag();
   base::Result<int> create(const MapSpec& map, std::string_view name, MapCreate request);
   base::Status fill(const MapSpec& map, int fd, std::string_view name);
+  int known_map(uint32_t index) const;
   base::Status load_program(uint32_t index);
+  base::Status add_jump(ProgramLoad request, std::string_view name);
   void load_watcher(Code code);
   base::Error explain(uint32_t index, ProgramLoad request, int error);
   int load_for_log(uint32_t index, ProgramLoad request);
@@ -75,6 +77,12 @@ void add_stop_check(Code& code, int flag) {
   for (LineInfo& l : code.lines) l.insn += count;
 }
 
+base::Result<base::Fd> share(int map, const std::string& name) {
+  base::Fd fd(::fcntl(map, F_DUPFD_CLOEXEC, 0));
+  if (!fd.valid()) return base::errno_error("cannot share " + name, errno);
+  return fd;
+}
+
 base::Status Loader::add_stop_flag() {
   for (size_t i = 0; i < programs_.size(); i++) {
     const ir::Probe& probe = program_.probes[i];
@@ -83,6 +91,9 @@ base::Status Loader::add_stop_flag() {
                    (probe.context == probe::Context::kernel_registers &&
                     kernel_link(program_, probe) == probe::KernelLink::event);
     if (!is_slow) continue;
+    if (options_.before && !loaded_.stop.valid()) {
+      ACU_TRY(loaded_.stop, share(options_.before->stop.get(), "acu_stop"));
+    }
     if (!loaded_.stop.valid()) {
       MapSpec map{.name = "acu_stop"};
       ACU_TRY(int fd, create(map, map.name, {.flags = BPF_F_RDONLY_PROG, .name = map.name}));
@@ -121,13 +132,27 @@ base::Result<int> Loader::create(const MapSpec& map, std::string_view name, MapC
   return fd;
 }
 
+// Of another program that has it, or of the same program before; -1: it is new.
+int Loader::known_map(uint32_t index) const {
+  const std::string& name = object_.maps[index].name;
+  const bool is_script_s = index < program_.maps.size();
+  if (const Loaded* before = options_.before) {
+    const auto found = is_script_s ? before->names.begin() + index : std::find(before->names.begin() + static_cast<ptrdiff_t>(program_.maps.size()), before->names.end(), name);
+    return found == before->names.end() ? -1 : before->maps[static_cast<size_t>(found - before->names.begin())].get();
+  }
+  if (!options_.walker || is_script_s) return -1;
+  const auto found = options_.walker->maps.find(name);
+  return found == options_.walker->maps.end() ? -1 : found->second.get();
+}
+
 base::Status Loader::create_map(uint32_t index) {
   const MapSpec& map = object_.maps[index];
-  if (options_.walker && index >= program_.maps.size())
-    if (auto known = options_.walker->maps.find(map.name); known != options_.walker->maps.end()) {
-      loaded_.maps.emplace_back(::fcntl(known->second.get(), F_DUPFD_CLOEXEC, 0));
-      return loaded_.maps.back().valid() ? base::Status() : base::errno_error("cannot share " + map_name(index), errno);
-    }
+  loaded_.names.push_back(map.name);
+  if (const int known = known_map(index); known >= 0) {
+    ACU_TRY(base::Fd map_fd, share(known, map_name(index)));
+    loaded_.maps.push_back(std::move(map_fd));
+    return {};
+  }
   MapCreate request{static_cast<bpf_map_type>(map.type),
                     map.key_size,
                     map.value_size,
@@ -157,6 +182,12 @@ base::Status Loader::fill(const MapSpec& map, int fd, std::string_view name) {
     if (int error = map_update(fd, &key, value.data()); error < 0) return map_error(map, name, -error);
   }
   if (int error = map_freeze(fd); error < 0) return map_error(map, name, -error);
+  return {};
+}
+
+base::Status set_jump(int jump, int program) {
+  const uint32_t first = 0;
+  if (const int error = map_update(jump, &first, &program); error < 0) return base::errno_error("cannot set where a program jumps to", -error);
   return {};
 }
 
@@ -221,7 +252,34 @@ ProgramLoad Loader::request_for(uint32_t index) {
   return request;
 }
 
+// What is attached is a jump to the program that was loaded last, through an array whose entry can be set anew.
+base::Status Loader::add_jump(ProgramLoad request, std::string_view name) {
+  const MapSpec array = {.name = "acu_jump", .type = BPF_MAP_TYPE_PROG_ARRAY, .value_size = 4};
+  ACU_TRY(const int jump, create(array, array.name, {.type = BPF_MAP_TYPE_PROG_ARRAY, .value_size = 4, .name = array.name}));
+  loaded_.jumps.emplace_back(jump);
+  ACU_CHECK(set_jump(jump, loaded_.programs.back().get()));
+  const bpf_insn insns[] = {
+      {BPF_LD | BPF_IMM | BPF_DW, BPF_REG_2, BPF_PSEUDO_MAP_FD, 0, jump},
+      {},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, 0},
+      {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_tail_call},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0},
+      {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+  };
+  request.insns = insns;
+  request.functions = {};
+  request.btf_fd = -1;
+  const int fd = program_load(request);
+  if (fd < 0) return base::errno_error("cannot load the jump to " + std::string(name), -fd);
+  loaded_.programs.back() = base::Fd(fd);
+  return {};
+}
+
 base::Status Loader::load_program(uint32_t index) {
+  if (options_.before && !options_.before->jumps[index].valid()) {
+    loaded_.programs.emplace_back();
+    return {};
+  }
   Code& code = programs_[index];
   relocate(code, loaded_.maps);
   ProgramLoad request = request_for(index);
@@ -232,6 +290,8 @@ base::Status Loader::load_program(uint32_t index) {
   int fd = options_.log ? load_for_log(index, request) : program_load(request);
   if (fd < 0) return explain(index, request, -fd);
   loaded_.programs.emplace_back(fd);
+  if (code.leaves_out_walkers && !options_.before) return add_jump(request, code.name);
+  loaded_.jumps.emplace_back();
   return {};
 }
 
@@ -298,6 +358,14 @@ base::Error Loader::explain(uint32_t index, ProgramLoad request, int error) {
 
 base::Result<Loaded> load(const ir::Program& program, const Object& object, const LoadOptions& options) {
   return Loader(program, object, options).run();
+}
+
+base::Status exchange(const ir::Program& program, const Object& object, LoadOptions options, const Loaded& loaded) {
+  options.before = &loaded;
+  ACU_TRY(const Loaded next, load(program, object, options));
+  for (size_t i = 0; i < loaded.jumps.size(); i++)
+    if (loaded.jumps[i].valid()) ACU_CHECK(set_jump(loaded.jumps[i].get(), next.programs[i].get()));
+  return {};
 }
 
 void stop_programs(const Loaded& loaded) {

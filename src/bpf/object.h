@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/source.h"
+#include "bpf/large_walkers.h"
 #include "ir/passes.h"
 
 #include <cstddef>
@@ -54,6 +55,7 @@ struct Code {
   std::vector<FunctionInfo> functions; // ascending; the first at 0
   std::vector<LineInfo> lines;         // ascending
   bool has_callbacks = false;          // the kernel then wants function types (BTF)
+  bool leaves_out_walkers = false;     // of EmitOptions::languages: it may be exchanged for one that has them
 };
 
 // The shared state of all programs, one mmap-able array of u64 (MapSpec "acu_state"), by index. Behind the counters
@@ -113,6 +115,7 @@ struct EmitOptions {
   bool has_task_registers = false; // the registers of the current task as it entered the kernel (5.15)
   int32_t registers_at = 0;        // where they are, from the lowest byte of its kernel stack; 0: the kernel is asked
   PieceSizes pieces;
+  Languages languages = all_languages; // that are walked in user stacks
 };
 
 // Machine code for every probe of a verified program. Fails only where the kernel cannot do what the program needs.

@@ -23,13 +23,23 @@ uint64_t mix(uint64_t hash, uint64_t frame) {
 
 } // namespace
 
-base::Result<std::unique_ptr<Walker>> Walker::open(const WalkTables::MapFd& fd, uint32_t ring_bytes) {
+base::Result<std::unique_ptr<Walker>> Walker::open(const WalkTables::MapFd& fd, uint32_t ring_bytes, Languages languages) {
   std::unique_ptr<Walker> w(new Walker);
+  w->languages_ = languages;
   ACU_TRY(w->tables_, WalkTables::open(fd));
   ACU_TRY(w->ring_, Ring::open(fd("acu_walked"), ring_bytes));
   w->counts_fd_ = fd("acu_walk_counts");
   w->ids_fd_ = fd("acu_walk_ids");
   return w;
+}
+
+base::Status Walker::need_language(uint32_t kind) {
+  if (languages_ & only(kind)) return {};
+  if (const auto known = refused_.find(kind); known != refused_.end()) return known->second;
+  for (auto& [owner, add] : users_)
+    if (auto added = add(only(kind)); !added.ok()) return refused_.try_emplace(kind, std::move(added)).first->second;
+  languages_ |= only(kind);
+  return {};
 }
 
 size_t Walker::drain() {

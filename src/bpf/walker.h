@@ -5,6 +5,7 @@
 // it turns out to be a stack that may have been seen before, so ids are made one before they are compared (`same`).
 #pragma once
 
+#include "bpf/large_walkers.h"
 #include "bpf/ring.h"
 #include "bpf/walk_tables.h"
 #include "runtime/splice.h"
@@ -17,7 +18,8 @@ namespace bpf {
 
 class Walker {
 public:
-  static base::Result<std::unique_ptr<Walker>> open(const WalkTables::MapFd& fd, uint32_t ring_bytes);
+  // `languages`: of the program that it is opened for.
+  static base::Result<std::unique_ptr<Walker>> open(const WalkTables::MapFd& fd, uint32_t ring_bytes, Languages languages);
 
   struct Frames {
     std::vector<uint64_t> addresses; // the innermost first
@@ -53,6 +55,15 @@ public:
   // The kernel sends stacks anew that it has sent: there is room for others.
   void forget_sent();
 
+  // Programs that are loaded without large walkers (large_walkers.h), each under its owner, and how these are brought in.
+  using AddLanguages = std::function<base::Status(Languages languages)>;
+  void add_user(const void* owner, AddLanguages add) { users_[owner] = std::move(add); }
+  void remove_user(const void* owner) { users_.erase(owner); }
+  // From then on all programs walk this runtime's frames. The first time takes as long as loading them. Failure: some do not; it is not tried again.
+  base::Status need_language(uint32_t kind);
+  // Those that were needed, for programs that are loaded later.
+  Languages languages() const { return languages_; }
+
   WalkTables& tables() { return *tables_; }
   int wait_fd() const { return ring_->wait_fd(); }
 
@@ -79,6 +90,9 @@ private:
   std::unique_ptr<Ring> ring_;
   int counts_fd_ = -1, ids_fd_ = -1;
   Hooks hooks_;
+  std::map<const void*, AddLanguages> users_;
+  std::map<uint32_t, base::Status> refused_; // by kind of runtime
+  Languages languages_ = all_languages;
   std::unordered_map<uint64_t, std::vector<uint64_t>> stacks_;
   std::unordered_map<uint64_t, uint64_t> aliases_;  // ids of stacks that turned out to be another one
   std::unordered_map<uint64_t, uint64_t> meanings_; // of stacks with language frames, the first id

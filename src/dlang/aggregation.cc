@@ -204,7 +204,7 @@ long double rank_of(const Aggregation& a, const Row& row) {
   return sum;
 }
 
-std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal) {
+std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal, bool zoom) {
   constexpr int bar_columns = 40;
   const std::vector<int64_t> bounds = bounds_of(a);
   const size_t count = std::min(row.numbers.size(), bounds.size());
@@ -219,7 +219,10 @@ std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal
     if (last < count) last++;
   }
   long double total = 0;
-  for (int64_t n : row.numbers) total += static_cast<long double>(n < 0 ? -n : n);
+  for (int64_t n : row.numbers) {
+    const auto size = static_cast<long double>(n < 0 ? -n : n);
+    total = zoom ? std::max(total, size) : total + size;
+  }
   std::string out;
   char line[160];
   std::snprintf(line, sizeof line, "\n%16s  %s %-9s\n", "value", "------------- Distribution -------------", "count");

@@ -44,7 +44,7 @@ bool is_distribution(Function f);
 int64_t number_of(const Aggregation& a, const Row& row, int64_t normal);
 // What rows are sorted by.
 long double rank_of(const Aggregation& a, const Row& row);
-// The table of a distribution, with an empty line before it.
-std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal);
+// The table of a distribution, with an empty line before it. `zoom`: the largest bucket has the longest bar.
+std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal, bool zoom);
 
 } // namespace dlang

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <set>
 
 namespace dlang {
 
@@ -75,7 +76,7 @@ struct Consumer::Values {
 };
 
 void Consumer::write(std::string_view text) {
-  if (!has_header_ && !plan_.quiet) sink_.out(print("%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME"));
+  if (!has_header_ && !plan_.quiet) sink_.out(plan_.flow ? print("%3s %-41s\n", "CPU", "FUNCTION") : print("%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME"));
   has_header_ = true;
   if (!text.empty()) sink_.out(text);
 }
@@ -112,14 +113,29 @@ void Consumer::line(std::string& out, const Record& r, Values& values) {
     else if (type)
       function = printer_.text(*type, value);
   }
-  out += print("%3d %6u %32s ", static_cast<int>(cpu), r.id, (function + ":" + r.name).c_str());
+  if (plan_.flow)
+    out += flow_line(cpu, r.provider, function, r.name);
+  else
+    out += print("%3d %6u %32s ", static_cast<int>(cpu), r.id, (function + ":" + r.name).c_str());
+}
+
+// "  0  -> read", "  0  <- read", "  0   | read:name": each entry indents what follows on its CPU by two columns.
+std::string Consumer::flow_line(int64_t cpu, const std::string& provider, const std::string& function, const std::string& name) {
+  int& depth = depths_[cpu];
+  const bool is_entry = name == "entry", is_return = name == "return", is_call = provider == "syscall";
+  if (is_return) depth = std::max(depth - 2, 0);
+  std::string text(static_cast<size_t>(depth), ' ');
+  text += is_entry ? (is_call ? " => " : " -> ") : is_return ? (is_call ? " <= " : " <- ") : depth ? "  | " : " | ";
+  text += function + (is_entry || is_return ? "" : ":" + name);
+  if (is_entry) depth = std::min(depth + 2, 200);
+  return print("%3d %-41s ", static_cast<int>(cpu), text.c_str());
 }
 
 std::string Consumer::stack_text(const type::Type& type, Bytes bytes) {
   const std::string text = printer_.text(type, bytes);
   std::string out = "\n";
   for (std::string_view frame : base::split(text, '\n'))
-    if (const std::string_view name = base::trim(frame); !name.empty()) out += std::string(14, ' ') + std::string(name) + "\n";
+    if (const std::string_view name = base::trim(frame); !name.empty()) out += std::string(plan_.stack_indent, ' ') + std::string(name) + "\n";
   return out;
 }
 
@@ -226,15 +242,19 @@ std::vector<std::pair<std::string, const Row*>> Consumer::sorted(size_t aggregat
   };
   std::vector<Ranked> ranked;
   for (const auto& [identity, row] : rows) ranked.push_back({rank_of(plan_.aggregations[aggregation], row), &identity, &row});
-  std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) {
-    if (a.rank != b.rank) return a.rank < b.rank;
-    for (size_t i = 0; i < a.row->key.size() && i < b.row->key.size(); i++) {
+  std::stable_sort(ranked.begin(), ranked.end(), [&](const Ranked& first, const Ranked& second) {
+    const Ranked &a = plan_.sort_reversed ? second : first, &b = plan_.sort_reversed ? first : second;
+    if (!plan_.sort_by_key && a.rank != b.rank) return a.rank < b.rank;
+    const size_t size = std::min(a.row->key.size(), b.row->key.size());
+    for (size_t n = 0; n < size; n++) {
+      const size_t i = (n + plan_.sort_key_position) % size;
       const Cell &x = a.row->key[i], &y = b.row->key[i];
       if (x.is_number && y.is_number && x.number != y.number) return x.number < y.number;
       if (x.is_number || y.is_number) continue;
       const std::string_view s = report::characters(x.bytes), t = report::characters(y.bytes);
       if (x.type->is(Kind::string) && y.type->is(Kind::string) && s != t) return s < t;
     }
+    if (a.rank != b.rank) return a.rank < b.rank;
     return *a.identity < *b.identity;
   });
   std::vector<std::pair<std::string, const Row*>> out;
@@ -242,8 +262,7 @@ std::vector<std::pair<std::string, const Row*>> Consumer::sorted(size_t aggregat
   return out;
 }
 
-std::string Consumer::default_line(size_t aggregation, const Row& row) {
-  const Aggregation& a = plan_.aggregations[aggregation];
+std::string Consumer::key_text(const Row& row) {
   std::string out;
   for (const Cell& c : row.key) {
     if (is_stack(*c.type))
@@ -253,9 +272,13 @@ std::string Consumer::default_line(size_t aggregation, const Row& row) {
     else
       out += "  " + padded(printer_.text(*c.type, c.bytes), 50);
   }
+  return out;
+}
+
+std::string Consumer::value_text(size_t aggregation, const Row& row) {
+  const Aggregation& a = plan_.aggregations[aggregation];
   const int64_t normal = states_[aggregation].normal;
-  out += is_distribution(a.function) ? distribution_of(a, row, normal) : padded_number(number_of(a, row, normal), 8);
-  return out + "\n";
+  return is_distribution(a.function) ? distribution_of(a, row, normal, plan_.zoom) : padded_number(number_of(a, row, normal), 8);
 }
 
 // One line of printa() with a format: keys for the conversions, the aggregations in their order for those with `@`.
@@ -271,7 +294,7 @@ std::string Consumer::formatted_line(const std::vector<Piece>& format, const Ite
       const Aggregation& a = plan_.aggregations[i.aggregations[which]];
       const int64_t normal = states_[i.aggregations[which]].normal;
       if (is_distribution(a.function))
-        out += rows[which] ? distribution_of(a, *rows[which], normal) : "";
+        out += rows[which] ? distribution_of(a, *rows[which], normal, plan_.zoom) : "";
       else
         out += format_number(p, static_cast<uint64_t>(rows[which] ? number_of(a, *rows[which], normal) : 0), 8, true, p.width, p.precision);
       continue;
@@ -291,30 +314,30 @@ std::string Consumer::formatted_line(const std::vector<Piece>& format, const Ite
 std::string Consumer::printa(const Item& i) {
   std::string out;
   for (size_t a : i.aggregations) states_[a].printed = true;
-  if (i.text.empty()) {
-    for (size_t a : i.aggregations) {
-      const Rows rows = rows_of(a);
-      for (const auto& [identity, row] : sorted(a, rows)) out += default_line(a, *row);
-    }
-    return out;
-  }
   std::vector<Rows> all;
   for (size_t a : i.aggregations) all.push_back(rows_of(a));
-  const std::vector<Piece>& format = format_of(i.text);
   auto print_key = [&](const std::string& key) {
     std::vector<const Row*> rows;
     for (const Rows& r : all) {
       const auto found = r.find(key);
       rows.push_back(found == r.end() ? nullptr : &found->second);
     }
-    out += formatted_line(format, i, rows);
-  };
-  // Keys that only later ones have come behind those of the first.
-  for (size_t n = 0; n < all.size(); n++)
-    for (const auto& [key, row] : sorted(i.aggregations[n], all[n])) {
-      const bool was_printed = std::any_of(all.begin(), all.begin() + static_cast<ptrdiff_t>(n), [&](const Rows& r) { return r.contains(key); });
-      if (!was_printed) print_key(key);
+    if (!i.text.empty()) {
+      out += formatted_line(format_of(i.text), i, rows);
+      return;
     }
+    out += key_text(**std::find_if(rows.begin(), rows.end(), [](const Row* r) { return r != nullptr; }));
+    for (size_t n = 0; n < rows.size(); n++) out += rows[n] ? value_text(i.aggregations[n], *rows[n]) : padded_number(0, 8);
+    out += "\n";
+  };
+  // The order is that of one of them; keys that only others have come behind.
+  std::set<std::string> done;
+  const size_t leading = plan_.sort_position < all.size() ? plan_.sort_position : 0;
+  for (size_t n = 0; n < all.size(); n++) {
+    const size_t which = n == 0 ? leading : n <= leading ? n - 1 : n;
+    for (const auto& [key, row] : sorted(i.aggregations[which], all[which]))
+      if (done.insert(key).second) print_key(key);
+  }
   return out;
 }
 
@@ -357,7 +380,7 @@ void Consumer::finish() {
   for (size_t a = 0; a < plan_.aggregations.size(); a++) {
     if (states_[a].printed) continue;
     const Rows rows = rows_of(a);
-    for (const auto& [identity, row] : sorted(a, rows)) out += default_line(a, *row);
+    for (const auto& [identity, row] : sorted(a, rows)) out += key_text(*row) + value_text(a, *row) + "\n";
   }
   if (!out.empty()) write("\n");
   write(out);

@@ -36,7 +36,9 @@ private:
   std::string value_text(const type::Type& type, std::span<const std::byte> bytes, bool quiet);
   std::string stack_text(const type::Type& type, std::span<const std::byte> bytes);
   std::string printa(const Item& i);
-  std::string default_line(size_t aggregation, const Row& row);
+  std::string key_text(const Row& row);
+  std::string value_text(size_t aggregation, const Row& row);
+  std::string flow_line(int64_t cpu, const std::string& provider, const std::string& function, const std::string& name);
   std::string formatted_line(const std::vector<Piece>& format, const Item& i, const std::vector<const Row*>& rows);
   Rows rows_of(size_t aggregation);
   std::vector<std::pair<std::string, const Row*>> sorted(size_t aggregation, const Rows& rows) const;
@@ -54,6 +56,7 @@ private:
   std::function<int()> patience_ms_;
   std::vector<State> states_; // by Plan::aggregations
   std::unordered_map<std::string, std::vector<Piece>> formats_;
+  std::map<int64_t, int> depths_; // of calls, by CPU: flowindent
   bool has_header_ = false;
 };
 

@@ -54,6 +54,75 @@ macro d_dirname(s) {
   let $at = strrstr($s, "/");
   $at < 0 ? "." : $at == 0 ? "/" : substr($s, 0, $at)
 }
+macro d_arguments() {
+  let $at = (uint64)curtask.mm.arg_start;
+  let $end = (uint64)curtask.mm.arg_end;
+  let $text = str(uptr($at), 81);
+  $at = $at + strlen($text) + 1;
+  let $i = (int64)0;
+  while ($i < 15) {
+    $i = $i + 1;
+    if ($at >= $end || strlen($text) >= 79) { break; }
+    let $next = str(uptr($at), 81);
+    $at = $at + strlen($next) + 1;
+    $text = str(str_concat(str_concat($text, " "), $next), 80);
+  }
+  $text
+}
+macro d_number_text(n, base) {
+  let $n = (int64)(n);
+  let $base = (uint64)(base);
+  let $left = $n < 0 ? (uint64)(-$n) : (uint64)$n;
+  let $text = str("", 66);
+  let $i = (int64)0;
+  while ($i < 65) {
+    $i = $i + 1;
+    $text = str(str_concat(substr("0123456789abcdefghijklmnopqrstuvwxyz", (int64)($left % $base), 1), $text), 66);
+    $left = $left / $base;
+    if ($left == 0) { break; }
+  }
+  $n < 0 ? str(str_concat("-", $text), 66) : $text
+}
+macro d_index_from(s, t, from) {
+  let $from = (int64)(from);
+  let $at = strstr(substr(s, $from < 0 ? (int64)0 : $from), t);
+  $at < 0 ? (int64)-1 : $at + ($from < 0 ? (int64)0 : $from)
+}
+macro d_progeny(of) {
+  let $of = (int64)(of);
+  let $task = curtask;
+  let $found = (int64)0;
+  let $i = (int64)0;
+  while ($i < 64) {
+    $i = $i + 1;
+    if ((int64)$task.tgid == $of) { $found = 1; break; }
+    if ((int64)$task.tgid <= 1) { break; }
+    $task = $task.real_parent;
+  }
+  $found
+}
+macro d_digit(c) { (c) >= 48 && (c) <= 57 ? (c) - 48 : (c) >= 97 && (c) <= 122 ? (c) - 87 : (c) >= 65 && (c) <= 90 ? (c) - 55 : (int64)99 }
+macro d_strtoll(s, base) {
+  let $s = s;
+  let $base = (int64)(base);
+  let $value = (int64)0;
+  let $i = (int64)0;
+  while ($i < 64) {
+    if ((int64)$s[$i] != 32 && (int64)$s[$i] != 9) { break; }
+    $i = $i + 1;
+  }
+  let $sign = (int64)$s[$i];
+  if ($sign == 45 || $sign == 43) { $i = $i + 1; }
+  if ((int64)$s[$i] == 48 && ((int64)$s[$i + 1] == 120 || (int64)$s[$i + 1] == 88) && $base == 16) { $i = $i + 2; }
+  let $end = $i + 64;
+  while ($i < $end) {
+    let $digit = d_digit((int64)$s[$i]);
+    if ($digit >= $base) { break; }
+    $value = $value * $base + $digit;
+    $i = $i + 1;
+  }
+  $sign == 45 ? -$value : $value
+}
 macro d_kernel_place() { usermode ? (uint64)0 : (uint64)reg("ip") }
 macro d_user_place() { usermode ? (uint64)reg("ip") : (uint64)0 }
 macro d_call() { args.id }
@@ -105,6 +174,10 @@ Translated Lowering::run() {
   for (const Setting& s : script_.settings) apply(s);
   if (diagnostics_.has_errors()) return {std::move(program_), plan_};
 
+  // Its types.
+  define_types();
+  if (diagnostics_.has_errors()) return {std::move(program_), plan_};
+
   // Each clause belongs to the groups of its probes; variables are known.
   for (const Clause& c : script_.clauses) place_clause(c);
   if (diagnostics_.has_errors()) return {std::move(program_), plan_};
@@ -154,7 +227,25 @@ void Lowering::apply(const Setting& s) {
   case OptionEffect::zero_probes: (void)program_->config.set("missing_probes", "ignore"); break;
   case OptionEffect::default_args:
   case OptionEffect::ignored: break;
-  case OptionEffect::flow:
+  case OptionEffect::flow: plan_->flow = true; break;
+  case OptionEffect::sort_by_key: plan_->sort_by_key = true; break;
+  case OptionEffect::sort_reversed: plan_->sort_reversed = true; break;
+  case OptionEffect::zoom: plan_->zoom = true; break;
+  case OptionEffect::sort_position:
+  case OptionEffect::sort_key_position:
+  case OptionEffect::stack_indent:
+  case OptionEffect::frames:
+  case OptionEffect::user_frames: {
+    const auto n = base::parse_integer(s.value);
+    if (!n || *n > 4096) return wrong_value(quoted(s.value) + " is not a number that it can have");
+    const auto size = static_cast<size_t>(*n);
+    if (option->effect == OptionEffect::sort_position) plan_->sort_position = size;
+    if (option->effect == OptionEffect::sort_key_position) plan_->sort_key_position = size;
+    if (option->effect == OptionEffect::stack_indent) plan_->stack_indent = size;
+    if (option->effect == OptionEffect::frames) frames_ = size;
+    if (option->effect == OptionEffect::user_frames) user_frames_ = size;
+    break;
+  }
   case OptionEffect::refused: error(tag::bad_config, s.where, "option " + quoted(s.name) + " is not supported", std::string(option->reason)); break;
   case OptionEffect::strsize:
   case OptionEffect::config: {
@@ -165,6 +256,7 @@ void Lowering::apply(const Setting& s) {
         unit = uint64_t{1} << (10 * (power + 1)), digits.remove_suffix(1);
     const auto n = base::parse_integer(digits);
     if (!n || *n == 0 || *n > (uint64_t{1} << 30)) return wrong_value(quoted(s.value) + " is not a size");
+    if (option->effect == OptionEffect::strsize) strsize_ = static_cast<int64_t>(*n * unit);
     const std::string_view key = option->effect == OptionEffect::strsize ? "max_strlen" : option->key;
     if (std::string why = program_->config.set(key, std::to_string(*n * unit)); !why.empty()) wrong_value(why);
     break;
@@ -356,7 +448,11 @@ lang::Expr* Lowering::expand(std::string_view name, const std::vector<lang::Expr
 
 // What is assigned, and where each clause-local variable is used, before anything is translated.
 void Lowering::collect_variables() {
+  for (const Node& n : script_.nodes)
+    if (n.kind == NodeKind::assign && n.parts[0]->kind != NodeKind::aggregation)
+      if (const auto place = place_of(*n.parts[0]); place && place->keys.empty()) assigned_whole_.insert(place->name);
   for (const Declaration& d : script_.declarations) {
+    if (script_.definition(d.type)) continue; // its members are variables
     const std::string prefix = d.scope == Scope::self ? "self->" : d.scope == Scope::clause ? "this->" : "";
     Variable& v = variables_[prefix + d.name];
     v.where = d.where;
@@ -371,30 +467,29 @@ void Lowering::collect_variables() {
     }
 }
 
-// "x", "self->x", "this->x": of a variable, or of the array that is indexed.
-std::string Lowering::variable_name(const Node& n) {
-  const Node& base = n.kind == NodeKind::index ? *n.parts[0] : n;
-  return (base.kind == NodeKind::self ? "self->" : base.kind == NodeKind::clause ? "this->" : "") + base.text;
-}
-
 void Lowering::note_uses(const Node& n, uint32_t group, bool is_target) {
-  const bool is_array = n.kind == NodeKind::index;
-  const Node& base = is_array ? *n.parts[0] : n;
-  if (base.kind == NodeKind::self || base.kind == NodeKind::clause || (base.kind == NodeKind::name && is_target)) {
-    Variable& v = variables_[variable_name(n)];
-    if (v.where.end == 0) v.where = base.where;
+  const auto place = place_of(n);
+  if (place && (place->root->kind != NodeKind::name || is_target)) {
+    Variable& v = variables_[place->name];
+    if (v.where.end == 0) v.where = place->root->where;
     v.used.insert(group);
     if (is_target) v.assigned.insert(group);
-    v.is_array |= is_array;
+    v.is_array |= !place->keys.empty();
     v.has_value |= is_target;
   }
   if ((n.kind == NodeKind::assign || n.kind == NodeKind::increment) && n.parts[0]->kind != NodeKind::aggregation) {
     const Node& target = *n.parts[0];
     note_uses(target, group, true);
     const bool is_zero = n.kind == NodeKind::assign && !n.is_compound && n.parts[1]->kind == NodeKind::integer && n.parts[1]->value == 0;
-    if (!is_zero) valued_.insert(variable_name(target));
+    if (const auto at = place_of(target); at && !is_zero) valued_.insert(at->name);
+    for (size_t i = 1; i < n.parts.size(); i++) note_uses(*n.parts[i], group, false);
+    return;
   }
-  for (const Node* part : n.parts) note_uses(*part, group, false);
+  if (!place) {
+    for (const Node* part : n.parts) note_uses(*part, group, false);
+    return;
+  }
+  for (const Node* key : place->keys) note_uses(*key, group, false);
 }
 
 } // namespace dlang

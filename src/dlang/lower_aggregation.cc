@@ -115,6 +115,8 @@ void Lowering::aggregate(const Node& n, std::vector<lang::Stmt*>& into) {
   const Node& call = *n.parts[1];
   if (n.is_compound || call.kind != NodeKind::call)
     return error(tag::bad_assignment, n.where, "@" + target.text + " is an aggregation: it takes an aggregating function", "write `@" + target.text + " = sum(…);`");
+  if (speculation_ || is_committed_)
+    return error(tag::misplaced, n.where, speculation_ ? "aggregations cannot be speculative" : "an aggregation cannot follow commit()", "write a clause of its own");
   const size_t index = aggregation_of(target, &call);
   if (index == ~size_t{0}) return;
   const Aggregation a = plan_->aggregations[index];

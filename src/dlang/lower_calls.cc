@@ -26,6 +26,8 @@ Value Lowering::lower_stack(const Node& n) {
       return wrong(n.where);
     }
     depth.push_back(at(n.where).number(*frames));
+  } else if (const size_t frames = n.text == "stack" ? frames_ : user_frames_; frames) {
+    depth.push_back(at(n.where).number(static_cast<int64_t>(std::min<size_t>(frames, 127))));
   }
   return {at(n.where).call(n.text == "stack" ? "kstack" : "ustack", depth), {Type::other}};
 }
@@ -38,8 +40,10 @@ Value Lowering::found_in(const Node& n, bool as_offset) {
   const bool gives_offset = n.text == "index" || n.text == "rindex";
   if (!is_character && n.text != "strstr" && !gives_offset) return {};
   if (gives_offset != as_offset) return {};
-  if (n.parts.size() == 3) {
-    error(tag::bad_argument, n.parts[2]->where, quoted(n.text) + " searches the whole text here", "search in substr(TEXT, START)");
+  if (n.parts.size() == 3 && n.text == "index")
+    return {cast(expand("d_index_from", {lower(*n.parts[0]).e, lower(*n.parts[1]).e, lower(*n.parts[2]).e}, n.where), int32_type), int32_type};
+  if (n.parts.size() == 3 && gives_offset) {
+    error(tag::bad_argument, n.parts[2]->where, quoted(n.text) + " searches the whole text here", "search in substr(TEXT, 0, START)");
     return wrong(n.where);
   }
   if (!has_arguments(n, 2, 2)) return wrong(n.where);
@@ -60,6 +64,13 @@ Value Lowering::found_in(const Node& n, bool as_offset) {
 Value Lowering::lower_text_call(const Node& n) {
   const lang::TreeMaker make = at(n.where);
   auto argument = [&](size_t i) { return lower(*n.parts[i]).e; };
+  const size_t texts = n.text == "strjoin" || n.text == "index" || n.text == "rindex" || n.text == "strstr" ? 2 : 1;
+  for (size_t i = 0; i < texts && i < n.parts.size(); i++)
+    if (const Value v = lower(*n.parts[i]); v.type.is_number() || v.type.kind == Type::translated) {
+      error(tag::bad_argument, n.parts[i]->where, quoted(n.text) + " takes a string, and " + quoted(source_.text(n.parts[i]->where)) + " is none",
+            v.type.is_number() ? "copyinstr() reads text at an address of the program, stringof() at one of the kernel" : "");
+      return wrong(n.where);
+    }
   if (n.text == "strlen") return has_arguments(n, 1, 1) ? Value{make.call("strlen", {argument(0)}), uint64_type} : wrong(n.where);
   if (n.text == "strjoin") return has_arguments(n, 2, 2) ? Value{make.call("str_concat", {argument(0), argument(1)}), text_type} : wrong(n.where);
   if (n.text == "substr") {
@@ -128,6 +139,23 @@ Value Lowering::lower_call(const Node& n) {
     next->operand = make.map(map_named("speculations so far", n.where), nullptr);
     return {cast(next, int32_type), int32_type};
   }
+  if (n.text == "progenyof") return has_arguments(n, 1, 1) ? Value{cast(expand("d_progeny", {argument(0)}, n.where), int32_type), int32_type} : wrong(n.where);
+  if (n.text == "lltostr") {
+    if (!has_arguments(n, 1, 2)) return wrong(n.where);
+    const Value number = lower(*n.parts[0]);
+    const auto base = n.parts.size() == 2 ? constant(*n.parts[1]) : std::optional<int64_t>(10);
+    if (number.type.kind == Type::text || number.type.kind == Type::other || number.type.kind == Type::translated) return error(tag::bad_argument, n.parts[0]->where, "lltostr() takes a number"), wrong(n.where);
+    if (!base || *base < 2 || *base > 36) return error(tag::bad_argument, n.parts[1]->where, "lltostr() takes a constant base from 2 to 36"), wrong(n.where);
+    return {expand("d_number_text", {number.e, make.number(*base)}, n.where), text_type};
+  }
+  if (n.text == "strtoll") {
+    if (!has_arguments(n, 1, 2)) return wrong(n.where);
+    const Value s = lower(*n.parts[0]);
+    const auto base = n.parts.size() == 2 ? constant(*n.parts[1]) : std::optional<int64_t>(10);
+    if (s.type.kind != Type::text) return error(tag::bad_argument, n.parts[0]->where, "strtoll() takes a string"), wrong(n.where);
+    if (!base || *base < 2 || *base > 36) return error(tag::bad_argument, n.parts[1]->where, "strtoll() takes a constant base from 2 to 36"), wrong(n.where);
+    return {cast(expand("d_strtoll", {s.e, make.number(*base)}, n.where), int64_type), int64_type};
+  }
   constexpr std::string_view kernel_names[] = {"func", "sym", "mod"}, user_names[] = {"ufunc", "usym", "uaddr", "umod"};
   const bool of_kernel = base::is_one_of(kernel_names, n.text);
   if (of_kernel || base::is_one_of(user_names, n.text)) {
@@ -159,7 +187,7 @@ Value Lowering::lower_call(const Node& n) {
   constexpr std::string_view actions[] = {"printf",      "trace",  "tracemem", "printa", "exit",  "normalize", "denormalize", "trunc",
                                           "clear",       "system", "speculate", "commit", "discard"};
   constexpr std::string_view known[] = {"copyin", "copyinstr", "stringof", "rand", "speculation", "func", "sym", "ufunc", "usym", "uaddr", "htons", "ntohs", "htonl", "ntohl",
-                                        "getmajor", "getminor", "inet_ntop", "stack", "ustack", "jstack", "strlen", "strjoin", "substr", "basename", "dirname", "index",
+                                        "getmajor", "getminor", "inet_ntop", "stack", "ustack", "jstack", "strlen", "strjoin", "substr", "basename", "dirname", "index", "strtoll", "lltostr", "progenyof",
                                         "rindex", "strstr", "strchr", "strrchr"};
   if (base::is_one_of(actions, n.text)) {
     error(tag::misplaced, n.where, quoted(n.text) + " is an action: it has no value", "write it as a statement of its own");

@@ -13,11 +13,12 @@ using base::quoted;
 
 std::vector<lang::Stmt*> Lowering::lower_clause(const Clause& clause) {
   std::vector<lang::Stmt*> into;
-  record_ = {.has_line = !plan_->quiet, .id = group_->id, .function = group_->context.function, .name = group_->context.name};
+  record_ = {.has_line = !plan_->quiet, .id = group_->id, .provider = group_->context.provider, .function = group_->context.function, .name = group_->context.name};
   if (group_->context.varies) record_.function.clear();
   printed_.clear();
   has_record_ = false;
   speculation_ = nullptr;
+  is_committed_ = false;
   exit_ = nullptr;
   for (const Node* action : clause.actions) lower_action(*action, into);
   if (clause.actions.empty() && !plan_->quiet) has_record_ = true; // the default action
@@ -34,11 +35,17 @@ void Lowering::lower_action(const Node& n, std::vector<lang::Stmt*>& into) {
   const lang::TreeMaker make = at(n.where);
   if (n.kind == NodeKind::call && (n.text == "commit" || n.text == "discard")) {
     if (!has_arguments(n, 1, 1)) return;
+    if (n.text == "commit") {
+      if (is_committed_) return error(tag::misplaced, n.where, "a clause has one commit()", "write a clause for each");
+      if (has_record_ || speculation_) return error(tag::misplaced, n.where, "commit() cannot be in a clause that prints or speculates", "write a clause of its own");
+      is_committed_ = true;
+    }
     return into.push_back(make.statement(make.call(n.text == "commit" ? "commit" : "discard", {cast(lower(*n.parts[0]).e, uint64_type)})));
   }
   if (n.kind == NodeKind::call && n.text == "speculate") {
     if (!has_arguments(n, 1, 1)) return;
     if (has_record_) return error(tag::misplaced, n.where, "speculate() must come before what is printed");
+    if (is_committed_ || speculation_) return error(tag::misplaced, n.where, "speculate() cannot follow " + std::string(is_committed_ ? "commit()" : "another one"), "write a clause of its own");
     const std::string kept = "speculation " + std::to_string(++kept_);
     into.push_back(let(kept, cast(lower(*n.parts[0]).e, uint64_type), n.where));
     speculation_ = scratch(kept, n.where);
@@ -72,6 +79,10 @@ bool Lowering::add_item(const Node& n) {
       {"exit", ItemKind::nothing}};
   const auto* row = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return k.first == n.text; });
   if (row == std::end(kinds)) return false;
+  if (is_committed_) return error(tag::misplaced, n.where, quoted(n.text) + " cannot follow commit()", "write a clause of its own"), true;
+  constexpr std::string_view never_speculative[] = {"exit", "system", "printa", "normalize", "denormalize", "trunc", "clear"};
+  if (speculation_ && base::is_one_of(never_speculative, n.text))
+    return error(tag::misplaced, n.where, quoted(n.text) + " cannot be speculative", "write a clause of its own, without speculate()"), true;
   has_record_ = true;
   switch (row->second) {
   case ItemKind::printf:
@@ -120,6 +131,12 @@ bool Lowering::add_item(const Node& n) {
 void Lowering::add_checked(const Piece& piece, const Node& value) {
   const Value v = lower(value);
   const bool wants_text = piece.conversion == 's' || piece.conversion == 'S';
+  if (piece.conversion == 'k') {
+    if (value.kind != NodeKind::call || !v.e || v.type.kind != Type::other || !value.text.ends_with("stack"))
+      return error(tag::bad_format, value.where, "%k prints stacks", "stack() and ustack() give one");
+    printed_.push_back(v.e);
+    return;
+  }
   const std::string conversion = std::string("%") + piece.conversion;
   if (v.type.kind == Type::translated) return error(tag::bad_format, value.where, quoted(source_.text(value.where)) + " cannot be printed", "print one of its members");
   if (v.type.kind == Type::text && !wants_text) return error(tag::bad_format, value.where, conversion + " prints numbers, and " + quoted(source_.text(value.where)) + " is a string", "%s prints strings");
@@ -177,6 +194,13 @@ void Lowering::add_printa(const Node& n) {
     item.aggregations.push_back(index);
   }
   if (item.text.empty() && first == 1) return;
+  if (first == 1) {
+    std::string why;
+    const size_t wanted = values_of(parse_format(item.text, why)), keys = plan_->aggregations[item.aggregations[0]].keys;
+    if (wanted > keys)
+      return error(tag::bad_format, n.parts[0]->where, "printa: the format takes " + std::to_string(wanted) + (wanted == 1 ? " key" : " keys") + ", and the aggregation has " + std::to_string(keys),
+                   "values of aggregations are printed by `%@d`");
+  }
   record_.items.push_back(std::move(item));
 }
 

@@ -56,6 +56,7 @@ bool is_comparison(BinaryOp op) { return op >= BinaryOp::lt && op <= BinaryOp::n
 } // namespace
 
 Type Lowering::type_of(const TypeName& t) {
+  if (t.keyword == "enum" && t.pointers == 0) return int32_type;
   if (t.keyword.empty() && t.name == "string" && t.pointers == 0) return text_type;
   const NamedType* number = t.keyword.empty() ? find_type(t.name) : nullptr;
   if (t.pointers == 0 && number) return {Type::number, number->size, number->is_signed};
@@ -123,6 +124,15 @@ Value Lowering::lower(const Node& n) {
   case NodeKind::increment: return lower_increment(n);
   case NodeKind::cast: return lower_cast(n);
   case NodeKind::size_of: return lower_size(n);
+  case NodeKind::offset_of: {
+    lang::OffsetOf* o = at(n.where).node<lang::OffsetOf>();
+    o->target = type_name(n.type.name, n.type.where, 0, n.type.keyword);
+    std::vector<std::string_view> path;
+    for (std::string_view name : base::split(n.text, '.')) path.push_back(program_->types.keep(name));
+    o->path = program_->arena.copy(path);
+    return {o, uint64_type};
+  }
+  case NodeKind::translate: return lower_translation(n);
   case NodeKind::member: return lower_member(n);
   case NodeKind::index: return lower_index(n);
   }
@@ -132,23 +142,6 @@ Value Lowering::lower(const Node& n) {
 Value Lowering::lower_integer(const Node& n) {
   const bool is_wide = n.is_long || n.value > (n.is_unsigned ? UINT32_MAX : static_cast<uint64_t>(INT32_MAX));
   return {at(n.where).number(static_cast<int64_t>(n.value)), {Type::number, static_cast<uint8_t>(is_wide ? 8 : 4), !n.is_unsigned}};
-}
-
-// The value of a literal, also of a negative one and of an inline constant.
-std::optional<int64_t> Lowering::constant(const Node& n) {
-  if (n.kind == NodeKind::integer) return static_cast<int64_t>(n.value);
-  if (n.kind == NodeKind::unary && n.unary == UnaryOp::negate)
-    if (auto of = constant(*n.parts[0])) return static_cast<int64_t>(0 - static_cast<uint64_t>(*of));
-  if (n.kind == NodeKind::name)
-    for (const auto& [name, value] : script_.inlines)
-      if (name == n.text && value != &n) return constant(*value);
-  if (n.kind == NodeKind::binary) {
-    const auto a = constant(*n.parts[0]), b = constant(*n.parts[1]);
-    if (a && b && n.op == BinaryOp::mul) return static_cast<int64_t>(static_cast<uint64_t>(*a) * static_cast<uint64_t>(*b));
-    if (a && b && n.op == BinaryOp::add) return static_cast<int64_t>(static_cast<uint64_t>(*a) + static_cast<uint64_t>(*b));
-    if (a && b && n.op == BinaryOp::sub) return static_cast<int64_t>(static_cast<uint64_t>(*a) - static_cast<uint64_t>(*b));
-  }
-  return std::nullopt;
 }
 
 // As 0 or 1.
@@ -183,6 +176,10 @@ Value Lowering::lower_unary(const Node& n) {
     return {u, {}};
   }
   case UnaryOp::address_of: {
+    if (const auto place = place_of(*n.parts[0]); place && (place->type || place->root->kind != NodeKind::name || variables_.contains(place->name))) {
+      error(tag::bad_operand, n.where, "a variable of the script has no address", "pass its value");
+      return wrong(n.where);
+    }
     u->operand = lower(*n.parts[0]).e;
     return {u, {Type::pointer, 0, false}};
   }
@@ -210,7 +207,11 @@ Value Lowering::lower_binary(const Node& n) {
         if (const Value offset = found_in(*n.parts[static_cast<size_t>(1 - side)], false); offset.e)
           return {make.binary(n.op == BinaryOp::eq ? BinaryOp::lt : BinaryOp::ge, offset.e, make.number(0)), int32_type};
   }
-  const Value a = lower(*n.parts[0]), b = lower(*n.parts[1]);
+  Value a = lower(*n.parts[0]), b = lower(*n.parts[1]);
+  // A string that is NULL is one that a function did not find: an empty one.
+  for (int side : {0, 1})
+    if ((n.op == BinaryOp::eq || n.op == BinaryOp::ne) && (side == 0 ? b : a).type.kind == Type::text)
+      if (const Node& other = *n.parts[static_cast<size_t>(side)]; other.kind == NodeKind::integer && other.value == 0) (side == 0 ? a : b) = {text("", other.where), text_type};
   const bool has_text = a.type.kind == Type::text || b.type.kind == Type::text;
   const bool has_number = a.type.is_number() || b.type.is_number();
   if (has_text && (has_number || !is_comparison(n.op))) {
@@ -277,6 +278,13 @@ Value Lowering::lower_assignment_value(const Node& n) {
 }
 
 Value Lowering::lower_increment(const Node& n) {
+  const auto place = place_of(*n.parts[0]);
+  if (place && (place->bits || place->is_number_of_union)) {
+    Node sum = compound_of(n);
+    const Value after = lower_assignment_value(sum);
+    if (!n.is_post) return after;
+    return fit({at(n.where).binary(n.is_down ? BinaryOp::add : BinaryOp::sub, after.e, at(n.where).number(1)), after.type}, *place);
+  }
   Variable* v = variable_of(*n.parts[0]);
   if (!v) {
     error(tag::bad_assignment, n.where, "only variables can be incremented");
@@ -315,15 +323,29 @@ Value Lowering::lower_cast(const Node& n) {
   return {c, to.kind == Type::unknown ? Type{} : to};
 }
 
+lang::Expr* Lowering::size_of(const TypeName& of, Range where) {
+  const Type t = type_of(of);
+  if (t.is_number()) return at(where).number(t.size);
+  if (t.kind == Type::pointer) return at(where).number(8);
+  if (t.kind == Type::text) return name("default_str_length", where);
+  lang::SizeOf* s = at(where).node<lang::SizeOf>();
+  s->target = type_name(of.name, of.where, 0, of.keyword);
+  return s;
+}
+
 Value Lowering::lower_size(const Node& n) {
   if (n.parts.empty()) {
-    const Type t = type_of(n.type);
-    if (t.is_number()) return {at(n.where).number(t.size), uint64_type};
-    if (t.kind == Type::pointer) return {at(n.where).number(8), uint64_type};
-    lang::SizeOf* s = at(n.where).node<lang::SizeOf>();
-    s->target = type_name(n.type.name, n.type.where, 0, n.type.keyword);
-    return {s, uint64_type};
+    return {size_of(n.type, n.where), uint64_type};
   }
+  if (const auto place = place_of(*n.parts[0]); place && place->type && !place->is_associative) {
+    lang::Expr* size = size_of(*place->type, n.where);
+    for (size_t i = place->taken; i < place->type->counts.size(); i++)
+      if (const Node* count = place->type->counts[i]) size = at(n.where).binary(BinaryOp::mul, size, at(n.where).number(constant(*count).value_or(0)));
+    return {size, uint64_type};
+  }
+  // A name that is nothing else is that of a type of the kernel.
+  if (const Node& of = *n.parts[0]; of.kind == NodeKind::name && !is_builtin(of.text) && !variables_.contains(of.text) && !bound_to(of.text) && !constant(of) && !script_.inline_named(of.text))
+    return {size_of({.where = of.where, .name = of.text}, n.where), uint64_type};
   const Value v = lower(*n.parts[0]);
   if (v.type.is_number()) return {at(n.where).number(v.type.size), uint64_type};
   lang::SizeOf* s = at(n.where).node<lang::SizeOf>();
@@ -334,6 +356,15 @@ Value Lowering::lower_size(const Node& n) {
 // args[N], an element of a variable's array, or of an array of C.
 Value Lowering::lower_index(const Node& n) {
   const Node& base = *n.parts[0];
+  if (const Inline* i = base.kind == NodeKind::name ? script_.inline_named(base.text) : nullptr; i && !i->parameters.empty()) {
+    if (n.parts.size() != i->parameters.size() + 1) {
+      error(tag::wrong_argument_count, n.where, quoted(i->name) + " takes " + std::to_string(i->parameters.size()) + (i->parameters.size() == 1 ? " key" : " keys"));
+      return wrong(n.where);
+    }
+    std::vector<std::pair<std::string, const Node*>> names;
+    for (size_t k = 0; k < i->parameters.size(); k++) names.emplace_back(i->parameters[k], n.parts[k + 1]);
+    return lower_bound(names, *i->value, n.where);
+  }
   if (base.kind == NodeKind::name && base.text == "args") {
     const auto index = n.parts.size() == 2 ? constant(*n.parts[1]) : std::nullopt;
     if (!index || *index < 0 || *index > 9) {
@@ -363,7 +394,13 @@ Value Lowering::lower_member(const Node& n) {
     f->operand = name("args", base.where);
     return {f, {}};
   }
+  if (const auto place = place_of(n); place && place->type) return lower_variable(n);
+  if (const auto place = place_of(base); place && is_whole(*place)) {
+    error(tag::unknown_field, n.where, quoted(source_.text(base.where)) + " has no member " + quoted(n.text));
+    return wrong(n.where);
+  }
   const Value v = lower(base);
+  if (v.type.translation) return member_of_translation(v.type, n);
   if (v.type.kind == Type::translated) {
     std::string known;
     for (const Member& m : members) {

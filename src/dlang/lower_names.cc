@@ -38,15 +38,26 @@ Value Lowering::member_value(const Member& m, Range where) {
 }
 
 Value Lowering::lower_name(const Node& n) {
-  for (const auto& [name, value] : script_.inlines)
-    if (name == n.text) {
-      if (++depth_ > 50) return depth_ = 0, error(tag::recursion, n.where, "the constant " + quoted(n.text) + " is made of itself"), wrong(n.where);
-      const Value v = lower(*value);
-      depth_--;
-      return v;
-    }
+  if (const Node* bound = bound_to(n.text)) { // its names are those outside of what binds it
+    const auto names = bindings_;
+    while (bindings_.back().first != n.text) bindings_.pop_back();
+    bindings_.pop_back();
+    const Value v = lower(*bound);
+    bindings_ = names;
+    return v;
+  }
+  for (const auto& [name, value] : script_.enumerators)
+    if (name == n.text) return {at(n.where).number(value), int32_type};
+  if (const Inline* i = script_.inline_named(n.text)) {
+    if (!i->parameters.empty()) return error(tag::bad_index, n.where, quoted(n.text) + " takes keys: `" + n.text + "[…]`"), wrong(n.where);
+    if (++depth_ > 50) return depth_ = 0, error(tag::recursion, n.where, "the constant " + quoted(n.text) + " is made of itself"), wrong(n.where);
+    const Value v = lower(*i->value);
+    depth_--;
+    return v;
+  }
   if (n.text == command_pid) return {name("cpid", n.where), int32_type};
   if (const auto own = variables_.find(n.text); own != variables_.end() && own->second.has_value && !is_builtin(n.text)) return lower_variable(n);
+  if (declaration_of(n.text)) return lower_variable(n);
   if (n.text == "walltimestamp") {
     lang::Expr* wall = at(n.where).binary(lang::BinaryOp::add, at(n.where).call("nsecs", {name("boot", n.where)}), at(n.where).number(base::boot_to_wall_ns()));
     return {cast(wall, int64_type), int64_type};
@@ -57,7 +68,7 @@ Value Lowering::lower_name(const Node& n) {
     if (n.text == part) return probe_part(part, n.where);
   for (std::string_view described : {"curpsinfo", "curlwpsinfo", "curcpu"})
     if (n.text == described) return {at(n.where).number(0), {Type::translated, 0, false, described}};
-  if (n.text == "id") return {cast(at(n.where).number(group_->id), uint32_type), uint32_type};
+  if (n.text == "id" || n.text == "epid") return {cast(at(n.where).number(group_->id), uint32_type), uint32_type};
   if (n.text.size() == 4 && n.text.starts_with("arg") && std::isdigit(static_cast<unsigned char>(n.text[3])))
     return lower_argument(static_cast<size_t>(n.text[3] - '0'), n.where);
   if (n.text == "errno") {
@@ -73,7 +84,7 @@ Value Lowering::lower_name(const Node& n) {
 }
 
 bool Lowering::is_builtin(std::string_view name) {
-  constexpr std::string_view others[] = {"walltimestamp", "probeprov", "probemod", "probefunc", "probename", "curpsinfo", "curlwpsinfo", "curcpu", "id", "errno", "args"};
+  constexpr std::string_view others[] = {"walltimestamp", "probeprov", "probemod", "probefunc", "probename", "curpsinfo", "curlwpsinfo", "curcpu", "id", "epid", "errno", "args"};
   const bool is_argument = name.size() == 4 && name.starts_with("arg") && std::isdigit(static_cast<unsigned char>(name[3]));
   return is_argument || base::is_one_of(others, name) || std::ranges::any_of(variables, [&](const Member& v) { return v.name == name; });
 }

@@ -10,14 +10,23 @@ using namespace spec;
 using base::quoted;
 using lang::BinaryOp;
 
-// Of a variable or an element of an array; nullptr: the node is neither.
+// Of a variable, of an element of an array or of a member; nullptr: the node is none of these.
 Variable* Lowering::variable_of(const Node& n) {
-  const Node& base = n.kind == NodeKind::index ? *n.parts[0] : n;
-  if (base.kind == NodeKind::name && is_builtin(base.text)) return nullptr;
-  if (base.kind != NodeKind::self && base.kind != NodeKind::clause && base.kind != NodeKind::name) return nullptr;
-  const auto found = variables_.find(variable_name(n));
-  if (found == variables_.end()) return nullptr;
-  return base.kind != NodeKind::name || found->second.has_value ? &found->second : nullptr;
+  const auto place = place_of(n);
+  if (!place || is_whole(*place)) return nullptr;
+  auto found = variables_.find(place->name);
+  if (found == variables_.end()) {
+    if (!place->type) return nullptr;
+    found = variables_.emplace(place->name, Variable{}).first;
+  }
+  Variable& v = found->second;
+  if (place->type && !v.is_typed) { // a member
+    v.type = place->is_number_of_union ? uint64_type : type_of(*place->type);
+    v.is_typed = v.type.kind != Type::unknown;
+    v.has_value = true;
+    if (v.where.end == 0) v.where = n.where;
+  }
+  return place->root->kind != NodeKind::name || v.has_value ? &v : nullptr;
 }
 
 lang::Expr* Lowering::key_of(const std::vector<Node*>& keys, size_t first, bool by_thread, Range where, std::vector<uint8_t>* sizes) {
@@ -34,21 +43,33 @@ lang::Expr* Lowering::key_of(const std::vector<Node*>& keys, size_t first, bool 
 }
 
 lang::Expr* Lowering::target_of(const Node& n, Variable& v) {
-  const std::string name = variable_name(n);
-  if (locals_.contains(name)) return scratch(name, n.where);
-  const bool by_thread = !(n.kind == NodeKind::name || (n.kind == NodeKind::index && n.parts[0]->kind == NodeKind::name));
-  if (!v.map) v.map = map_named(by_thread ? name : "global " + name, v.where.end ? v.where : n.where);
-  lang::Expr* key = key_of(n.kind == NodeKind::index ? n.parts : std::vector<Node*>(), 1, by_thread, n.where);
-  return at(n.where).map(v.map, key);
+  const Part place = *place_of(n);
+  if (locals_.contains(place.name)) return scratch(place.name, n.where);
+  const bool by_thread = place.root->kind != NodeKind::name;
+  if (!v.map) v.map = map_named(by_thread ? place.name : "global " + place.name, v.where.end ? v.where : n.where);
+  if (place.type)
+    for (size_t i = 0; i < place.type->counts.size() && place.type->counts.size() == place.keys.size(); i++) {
+      const auto index = constant(*place.keys[i]), count = place.type->counts[i] ? constant(*place.type->counts[i]) : std::nullopt;
+      if (index && count && (*index < 0 || *index >= *count))
+        error(tag::bad_index, place.keys[i]->where, "the index " + std::to_string(*index) + " is outside of the array, which has " + std::to_string(*count) + " elements");
+    }
+  return at(n.where).map(v.map, key_of(place.keys, 0, by_thread, n.where));
 }
 
 Value Lowering::lower_variable(const Node& n) {
+  const auto place = place_of(n);
+  if (place && is_whole(*place)) {
+    error(tag::bad_operand, n.where, quoted(source_.text(n.where)) + " is " + (place->is_associative || place->taken < place->type->counts.size() ? "an array" : "a " + place->type->keyword) + ", which has no value of its own",
+          place->in_union ? "a union may have members that are numbers" : "use its elements or members");
+    return wrong(n.where);
+  }
   Variable* v = variable_of(n);
   if (!v || !v->has_value) {
     error(tag::unknown_variable, n.where, quoted(source_.text(n.where)) + " is not assigned anywhere in this script");
     return wrong(n.where);
   }
-  return {target_of(n, *v), v->type};
+  const Value value = {target_of(n, *v), v->type};
+  return place->is_number_of_union ? fit(value, *place) : value;
 }
 
 // Whether an assignment of this value removes an element.
@@ -57,6 +78,8 @@ bool Lowering::deletes(const Node& value, const Variable&) const { return value.
 void Lowering::assign(const Node& n, std::vector<lang::Stmt*>& into) {
   const Node& target = *n.parts[0];
   if (target.kind == NodeKind::aggregation) return aggregate(n, into);
+  const auto where_to = place_of(target);
+  if (where_to && is_whole(*where_to)) return assign_whole(n, *where_to, into);
   Variable* v = variable_of(target);
   if (!v) {
     const bool is_builtin = target.kind == NodeKind::name;
@@ -64,10 +87,10 @@ void Lowering::assign(const Node& n, std::vector<lang::Stmt*>& into) {
                  is_builtin ? "" : "memory of programs and of the kernel is not changed");
   }
   const lang::TreeMaker make = at(n.where);
-  if (!n.is_compound && deletes(*n.parts[1], *v)) {
+  if (!n.is_compound && deletes(*n.parts[1], *v) && !where_to->is_number_of_union) {
     lang::Expr* place = target_of(target, *v);
     lang::MapRef* map = lang::if_a<lang::MapRef>(place);
-    const bool others = valued_.contains(variable_name(target));
+    const bool others = valued_.contains(where_to->name);
     if (map && map->key && others) {
       lang::Discard* s = make.node<lang::Discard>(); // as a value, delete() does not mind a key that is missing
       s->value = make.call("delete", {make.map(map->map, nullptr), map->key});
@@ -98,11 +121,30 @@ void Lowering::assign(const Node& n, std::vector<lang::Stmt*>& into) {
   const bool is_text = value.type.kind == Type::text, wants_text = v->type.kind == Type::text;
   if (v->is_typed && value.type.kind != Type::unknown && is_text != wants_text)
     return error(tag::type_mismatch, n.where, quoted(source_.text(target.where)) + " is a " + (wants_text ? "string" : "number") + ", this is a " + (is_text ? "string" : "number"));
-  into.push_back(set(target_of(target, *v), coerce(value, v->type), n.where));
+  if (is_text && strsize_) value.e = make.call("str", {value.e, make.number(strsize_ - 1)});
+  lang::Expr* stored = coerce(fit({coerce(value, v->type), v->type}, *where_to), v->type);
+  if (where_to->is_number_of_union) stored = stored_in_union(target_of(target, *v), value.e, type_of(*where_to->type));
+  into.push_back(set(target_of(target, *v), stored, n.where));
+}
+
+// x++ as x += 1
+Node Lowering::compound_of(const Node& increment) {
+  script_.nodes.emplace_back();
+  Node& one = script_.nodes.back();
+  one.where = increment.where;
+  one.value = 1;
+  Node out;
+  out.kind = NodeKind::assign;
+  out.where = increment.where;
+  out.is_compound = true;
+  out.op = increment.is_down ? BinaryOp::sub : BinaryOp::add;
+  out.parts = {increment.parts[0], &one};
+  return out;
 }
 
 // x++ as a statement: x = (type)(x + 1)
 void Lowering::increment(const Node& n, std::vector<lang::Stmt*>& into) {
+  if (const auto place = place_of(*n.parts[0]); place && (place->bits || place->is_number_of_union)) return assign(compound_of(n), into);
   Variable* v = variable_of(*n.parts[0]);
   if (!v) return error(tag::bad_assignment, n.where, "only variables can be incremented");
   if (!v->is_typed) v->type = int64_type, v->is_typed = true;

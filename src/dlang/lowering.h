@@ -16,6 +16,10 @@
 #include <set>
 #include <unordered_map>
 
+namespace lang {
+struct CType;
+}
+
 namespace dlang {
 
 struct Type {
@@ -30,6 +34,7 @@ struct Type {
   uint8_t size = 0;
   bool is_signed = true;
   std::string_view translator = {};
+  uint32_t translation = 0; // of a translator of the script: from 1
   bool is_number() const { return kind == number; }
 };
 
@@ -39,6 +44,18 @@ inline constexpr Type int32_type = {Type::number, 4, true}, int64_type = {Type::
 struct Value {
   lang::Expr* e = nullptr;
   Type type;
+};
+
+// A variable of the script, or a part of one: `x`, `self->a[k]`, `calls[pid].total`.
+struct Part {
+  std::string name; // "x", "self->a", "calls.total"
+  const Node* root = nullptr;
+  std::vector<Node*> keys = {};
+  const TypeName* type = nullptr; // as declared
+  size_t taken = 0;               // dimensions of an array that have their index
+  bool is_associative = false;    // declared so, and without its keys
+  bool is_number_of_union = false, in_union = false;
+  unsigned bits = 0;              // of a bit-field
 };
 
 // What the names of a probe mean in its clauses.
@@ -117,6 +134,7 @@ private:
   Value lower_assignment_value(const Node& n);
   Value lower_cast(const Node& n);
   Value lower_size(const Node& n);
+  lang::Expr* size_of(const TypeName& of, Range where);
   Value lower_index(const Node& n);
   Value lower_member(const Node& n);
   lang::Expr* condition(const Node& n);
@@ -124,9 +142,24 @@ private:
   lang::Expr* cast(lang::Expr* e, const Type& to);
   lang::Expr* coerce(const Value& v, const Type& to);
   lang::Expr* divide(lang::BinaryOp op, Value a, Value b, bool is_signed, Range where);
-  Type type_of(const TypeName& t);
+  static Type type_of(const TypeName& t);
   lang::TypeName* type_name(std::string_view name, Range where, int pointers = 0, std::string_view keyword = {});
-  std::optional<int64_t> constant(const Node& n);
+  std::optional<int64_t> constant(const Node& n) const { return constant_of(script_, n); }
+
+  // lower_types.cc
+  void define_types();
+  const lang::CType* c_type(const TypeName& t);
+  const Declaration* declaration_of(const std::string& name) const;
+  std::optional<Part> place_of(const Node& n, size_t bindings = ~size_t{0}) const;
+  bool is_whole(const Part& p) const;
+  Value fit(Value v, const Part& p);
+  lang::Expr* stored_in_union(lang::Expr* old, lang::Expr* value, const Type& member);
+  const Node* member_node(const Node& of, const StructMember& m);
+  void assign_whole(const Node& n, const Part& target, std::vector<lang::Stmt*>& into);
+  const Node* bound_to(std::string_view name) const;
+  Value lower_translation(const Node& n);
+  Value member_of_translation(const Type& t, const Node& n);
+  Value lower_bound(const std::vector<std::pair<std::string, const Node*>>& names, const Node& value, Range where);
 
   // lower_names.cc
   Value lower_name(const Node& n);
@@ -144,6 +177,7 @@ private:
   Value lower_variable(const Node& n);
   void assign(const Node& n, std::vector<lang::Stmt*>& into);
   void increment(const Node& n, std::vector<lang::Stmt*>& into);
+  Node compound_of(const Node& increment);
   bool deletes(const Node& value, const Variable& v) const;
   // Whether each group that uses it assigns it, too: then nothing comes from another one.
   static bool is_local(const Variable& v) { return !v.is_array && std::includes(v.assigned.begin(), v.assigned.end(), v.used.begin(), v.used.end()); }
@@ -190,7 +224,6 @@ private:
   void error(std::string_view tag, Range where, std::string message, std::string hint = {});
   Value wrong(Range where);
   static std::string with_underscores(std::string_view text);
-  static std::string variable_name(const Node& n);
   static bool is_builtin(std::string_view name);
 
   const base::Source& source_;
@@ -203,6 +236,9 @@ private:
   std::map<std::string, lang::Map*> maps_;
   std::map<std::string, Variable> variables_; // "x", "self->x", "this->x"
   std::set<std::string> valued_; // variables that anything but 0 is assigned to
+  std::set<std::string> assigned_whole_; // those that are assigned without keys
+  std::vector<std::pair<std::string, const Node*>> bindings_; // parameters of translators and inline definitions
+  std::vector<std::pair<const Translator*, const Node*>> translations_;
   std::map<std::string, size_t> aggregations_;
   std::vector<Group> groups_;
   std::vector<Group> calls_; // of the clause that is being placed: system calls, which make one group for each end
@@ -215,6 +251,9 @@ private:
   std::set<std::string> locals_; // this->x of the group, kept in scratch variables
   uint32_t expansions_ = 1 << 20, kept_ = 0;
   int depth_ = 0;
+  int64_t strsize_ = 0; // of -x strsize; 0: not given
+  size_t frames_ = 0, user_frames_ = 0; // of stacks without a depth; 0: all
+  bool is_committed_ = false;           // the clause has a commit()
 };
 
 } // namespace dlang

@@ -1,4 +1,4 @@
-// Clauses, declarations, directives. Expressions: parse_expression.cc.
+// Clauses and directives. Declarations: parse_types.cc; expressions: parse_expression.cc.
 #include "base/text.h"
 #include "dlang/parser.h"
 #include "spec/diagnostics.h"
@@ -30,7 +30,7 @@ void Parser::expect(std::string_view sign, std::string_view where) {
   if (!accept(sign)) unexpected("`" + std::string(sign) + "` " + std::string(where));
 }
 
-// script = { directive | declaration | inline | clause }
+// script = { directive | declaration | clause }
 Script Parser::run() {
   while (!failed()) {
     lexer_.skip_blanks();
@@ -56,19 +56,26 @@ void Parser::parse_directive() {
   const Range where = {begin, lexer_.offset()};
   std::string_view words = base::trim(text.substr(1));
   if (words.starts_with("pragma")) return parse_pragma(base::trim(words.substr(6)), where);
-  if (words.empty() || words.starts_with("line") || std::isdigit(static_cast<unsigned char>(words[0]))) return;
+  if (words.empty() || words.starts_with("line") || words.starts_with("ident") || std::isdigit(static_cast<unsigned char>(words[0]))) return;
+  if (words.starts_with("error")) return error(tag::bad_directive, where, "#error: " + std::string(base::trim(words.substr(5))));
   const std::string name(words.substr(0, words.find_first_of(" \t<\"")));
-  error(tag::bad_directive, where, "`#" + name + "` is not supported: acu runs no C preprocessor over D scripts",
-        name == "include" ? "types of the kernel are known without a header; remove the line"
-        : name == "define" ? "write `inline int NAME = VALUE;`"
-                           : "remove the line");
+  error(tag::bad_directive, where, "`#" + name + "` is for the C preprocessor, which does not run without -C",
+        name == "include" ? "types of the kernel are known without a header: remove the line, or add -C"
+        : name == "define" ? "write `inline int NAME = VALUE;`, or add -C"
+                           : "add -C, or remove the line");
 }
 
-// #pragma D option NAME[=VALUE]; #pragma D depends_on …, attributes and binding say nothing here.
+// #pragma D option NAME[=VALUE]; #pragma D depends_on …, attributes and binding have no effect here.
 void Parser::parse_pragma(std::string_view text, Range where) {
   if (!text.starts_with("D ") && !text.starts_with("D\t")) return;
   text = base::trim(text.substr(1));
-  if (!text.starts_with("option")) return;
+  if (!text.starts_with("option")) {
+    const std::string_view word = text.substr(0, text.find_first_of(" \t"));
+    constexpr std::string_view without_effect[] = {"attributes", "binding", "depends_on", "line", "ident"};
+    if (word == "error") return error(tag::bad_directive, where, "#pragma D error: " + std::string(base::trim(text.substr(5))));
+    if (!base::is_one_of(without_effect, word)) error(tag::bad_directive, where, "there is no `#pragma D " + std::string(word) + "`", "known are option, attributes, binding and depends_on");
+    return;
+  }
   for (std::string_view setting : base::split(base::trim(text.substr(6)), ',')) {
     const size_t sign = setting.find('=');
     const std::string name(base::trim(setting.substr(0, sign)));
@@ -76,59 +83,6 @@ void Parser::parse_pragma(std::string_view text, Range where) {
     if (name.empty()) return error(tag::bad_directive, where, "`#pragma D option` needs the name of an option");
     script_.settings.push_back({where, name, value});
   }
-}
-
-bool Parser::at_declaration() {
-  constexpr std::string_view words[] = {"self", "this", "inline", "extern", "static", "const", "volatile", "struct", "union", "enum", "typedef", "translator",
-                                        "provider", "char", "short", "int", "long", "signed", "unsigned", "string", "void", "size_t", "int8_t", "int16_t",
-                                        "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "uintptr_t", "intptr_t", "hrtime_t", "id_t",
-                                        "pid_t", "uid_t", "zoneid_t"};
-  const std::string_view rest = lexer_.rest();
-  size_t end = 0;
-  while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) || rest[end] == '_')) end++;
-  return end && end < rest.size() && rest[end] != ':' && rest[end] != '$' && rest[end] != '*' && base::is_one_of(words, rest.substr(0, end));
-}
-
-// declaration = [ "self" | "this" ] type name [ "[" types "]" ] ";"
-void Parser::parse_declaration() {
-  Declaration d{.where = peek().where};
-  if (accept_word("inline")) return parse_inline();
-  for (std::string_view word : {"struct", "union", "enum", "typedef", "translator", "provider"})
-    if (peek().is_word(word))
-      return error(tag::syntax, peek().where, "definitions with `" + std::string(word) + "` are not supported in D scripts",
-                   "structures of the kernel are known by their names");
-  if (accept_word("self"))
-    d.scope = Scope::self;
-  else if (accept_word("this"))
-    d.scope = Scope::clause;
-  while (peek().is_word("extern") || peek().is_word("static") || peek().is_word("volatile")) take();
-  if (!at_type()) return unexpected("a type");
-  d.type = parse_type();
-  do {
-    Declaration one = d;
-    while (accept("*")) one.type.pointers++;
-    one.where = peek().where;
-    if (peek().kind != TokenKind::name) return unexpected("the name of a variable");
-    one.name = take().text;
-    if (accept("[")) { // the types of keys: those of the first use count
-      while (!failed() && !peek().is("]") && peek().kind != TokenKind::end) take();
-      expect("]", "after the types of keys");
-    }
-    script_.declarations.push_back(one);
-  } while (!failed() && accept(","));
-  expect(";", "at the end of the declaration");
-}
-
-// inline = "inline" type name "=" expression ";"
-void Parser::parse_inline() {
-  if (!at_type()) return unexpected("a type");
-  (void)parse_type();
-  if (peek().kind != TokenKind::name) return unexpected("a name");
-  std::string name = take().text;
-  expect("=", "and the value of the constant");
-  Node* value = parse_expression();
-  expect(";", "at the end of the constant");
-  script_.inlines.emplace_back(std::move(name), value);
 }
 
 // The text of a macro variable: a number, a word or, of $$N, text.
@@ -219,26 +173,110 @@ void Parser::parse_clause() {
     if (failed()) return;
     lexer_.skip_blanks();
   }
-  if (!failed() && lexer_.rest().starts_with('{')) parse_body(clause);
   clause.where = {begin, last_end_};
-  script_.clauses.push_back(std::move(clause));
+  has_next_ = false;
+  if (!failed() && lexer_.rest().starts_with('{')) {
+    take();
+    parse_body(std::move(clause), false);
+  } else {
+    script_.clauses.push_back(std::move(clause));
+  }
   has_next_ = false;
 }
 
-// actions = { expression ";" }, the last one also without `;`
-void Parser::parse_body(Clause& clause) {
-  take();
+// actions = { expression ";" | branches }, the last one also without `;`. Behind the `{`; up to the `}`, which is taken. With branches a body becomes
+// several clauses of the same probes, whose predicates are the conditions.
+void Parser::parse_body(Clause clause, bool is_branch) {
+  if (++depth_ > max_depth) error(tag::too_deep, peek().where, "this is nested too deeply");
   clause.has_body = true;
+  bool is_divided = is_branch;
   while (!failed() && !peek().is("}")) {
     if (accept(";")) continue;
     if (peek().kind == TokenKind::end) return unexpected("`}` at the end of the clause");
-    for (std::string_view word : {"if", "while", "for", "do", "switch", "return", "goto"})
+    if (accept_word("if")) {
+      parse_branches(clause);
+      is_divided = true;
+      continue;
+    }
+    for (std::string_view word : {"else", "while", "for", "do", "switch", "return", "goto"})
       if (peek().is_word(word))
-        return error(tag::syntax, peek().where, "D has no `" + std::string(word) + "`", "write a clause with a predicate, or `CONDITION ? A : B`");
+        return error(tag::syntax, peek().where, word == "else" ? "this `else` has no `if`" : "D has no `" + std::string(word) + "`",
+                     word == "else" ? "" : "write a clause with a predicate, or `if (CONDITION) { … } else { … }`");
     clause.actions.push_back(parse_expression());
     if (!peek().is("}")) expect(";", "between actions");
   }
   expect("}", "at the end of the clause");
+  depth_--;
+  clause.where.end = last_end_;
+  if (!is_divided || !clause.actions.empty()) script_.clauses.push_back(std::move(clause));
+}
+
+// branches = "if" "(" expression ")" ( "{" actions "}" | expression ";" ) [ "else" ( branches | "{" actions "}" | expression ";" ) ]
+// The condition is kept in a variable of the clause: `this->if 1 = (condition) ? 1 : 0`.
+void Parser::parse_branches(Clause& clause) {
+  if (++depth_ > max_depth) return error(tag::too_deep, peek().where, "this is nested too deeply");
+  const Range where = peek().where;
+  if (clause.predicate && !(clause.predicate->kind == NodeKind::clause && clause.predicate->text.starts_with("if "))) { // computed once, before any action
+    const std::string name = "if " + std::to_string(++conditions_);
+    script_.clauses.push_back({.where = clause.where, .probes = clause.probes, .predicate = nullptr, .actions = {kept_condition(name, clause.predicate)}, .has_body = true});
+    clause.predicate = condition_name(name, clause.predicate->where);
+  }
+  expect("(", "and a condition");
+  if (failed()) return;
+  brackets_++;
+  Node* condition = parse_expression();
+  brackets_--;
+  expect(")", "behind the condition");
+  if (failed()) return;
+  const std::string yes = "if " + std::to_string(++conditions_), no = "if " + std::to_string(++conditions_);
+  auto both = [&](Node* a, Node* b) {
+    if (!a) return b;
+    Node* n = make(NodeKind::binary, where);
+    n->op = lang::BinaryOp::logical_and;
+    n->parts = {a, b};
+    return n;
+  };
+  Node* negated = make(NodeKind::unary, where);
+  negated->unary = lang::UnaryOp::logical_not;
+  negated->parts = {condition_name(yes, where)}; // the condition itself is computed once
+  Node* outer = clause.predicate;
+  // Both are known before the branches run, which may change what the condition depends on.
+  Clause decides{.where = clause.where, .probes = clause.probes, .predicate = nullptr, .actions = {}, .has_body = true};
+  if (!clause.actions.empty()) script_.clauses.push_back(clause);
+  clause.actions.clear();
+  decides.actions = {kept_condition(yes, both(outer, condition)), kept_condition(no, both(outer, negated))};
+  script_.clauses.push_back(std::move(decides));
+  auto branch = [&](const std::string& name) {
+    Clause one{.where = clause.where, .probes = clause.probes, .predicate = condition_name(name, where), .actions = {}, .has_body = true};
+    if (accept("{")) return parse_body(std::move(one), true);
+    if (accept_word("if")) {
+      parse_branches(one);
+    } else {
+      one.actions.push_back(parse_expression());
+      expect(";", "behind the action");
+    }
+    if (!one.actions.empty()) script_.clauses.push_back(std::move(one));
+  };
+  branch(yes);
+  if (!failed() && accept_word("else")) branch(no);
+  depth_--;
+}
+
+Node* Parser::condition_name(const std::string& name, Range where) {
+  Node* n = make(NodeKind::clause, where);
+  n->text = name;
+  return n;
+}
+
+// this->NAME = (condition) ? 1 : 0
+Node* Parser::kept_condition(const std::string& name, Node* condition) {
+  Node* yes = make(NodeKind::integer, condition->where);
+  yes->value = 1;
+  Node* choice = make(NodeKind::ternary, condition->where);
+  choice->parts = {condition, yes, make(NodeKind::integer, condition->where)};
+  Node* n = make(NodeKind::assign, condition->where);
+  n->parts = {condition_name(name, condition->where), choice};
+  return n;
 }
 
 } // namespace dlang

@@ -36,13 +36,6 @@ const Operator* operator_of(const Token& t) {
   return nullptr;
 }
 
-constexpr std::string_view integer_words[] = {"char", "short", "int", "long", "signed", "unsigned"};
-constexpr std::string_view type_words[] = {"char",     "short",    "int",      "long",      "signed",   "unsigned", "string", "void",  "struct",  "union",    "enum",    "const",
-                                           "int8_t",   "int16_t",  "int32_t",  "int64_t",   "uint8_t",  "uint16_t", "uint32_t", "uint64_t", "uintptr_t", "intptr_t", "size_t",
-                                           "ssize_t",  "off_t",    "hrtime_t", "id_t",      "pid_t",    "uid_t",    "gid_t",  "zoneid_t", "caddr_t", "char_t", "uint_t",
-                                           "ushort_t", "ulong_t",  "uchar_t",  "longlong_t", "u_longlong_t", "dev_t", "mode_t", "lwpid_t", "psinfo_t", "lwpsinfo_t", "bufinfo_t",
-                                           "devinfo_t", "fileinfo_t", "kthread_t", "proc_t"};
-
 } // namespace
 
 Node* Parser::make(NodeKind kind, Range where) {
@@ -248,10 +241,32 @@ Node* Parser::parse_name() {
     else
       n->parts = {in_brackets ? parse_expression() : parse_unary()};
     if (in_brackets) expect(")", "behind the type");
+  } else if (name.text == "offsetof" && accept("(")) {
+    n->kind = NodeKind::offset_of;
+    n->type = parse_type();
+    expect(",", "and the name of a member");
+    n->text.clear();
+    do {
+      if (peek().kind != TokenKind::name) return unexpected("the name of a member"), n;
+      n->text += (n->text.empty() ? "" : ".") + take().text;
+    } while (accept("."));
+    expect(")", "behind the member");
+  } else if (name.text == "xlate" && accept("<")) {
+    n->kind = NodeKind::translate;
+    n->type = parse_type();
+    expect(">", "behind the type");
+    expect("(", "and what is translated");
+    if (failed()) return n;
+    brackets_++;
+    n->parts = {parse_expression()};
+    brackets_--;
+    expect(")", "behind what is translated");
   } else if ((name.text == "self" || name.text == "this") && accept("->")) {
     n->kind = name.text == "self" ? NodeKind::self : NodeKind::clause;
     if (peek().kind != TokenKind::name) return unexpected("the name of a variable"), n;
     n->text = take().text;
+  } else if (name.text == "self" || name.text == "this") {
+    return error(tag::syntax, name.where, quoted(name.text) + " needs the name of a variable", "write `" + name.text + "->NAME`"), n;
   } else if (accept("(")) {
     n->kind = NodeKind::call;
     parse_list(*n, ")");
@@ -284,45 +299,6 @@ Node* Parser::parse_macro() {
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_')
       return error(tag::bad_parameter, macro.where, "$" + macro.text + " is " + quoted(word) + ", neither a number nor a name", "text is $$" + macro.text), n;
   return n;
-}
-
-bool Parser::at_type() { return peek().kind == TokenKind::name && base::is_one_of(type_words, peek().text); }
-
-// Whether the bracket that comes next opens a cast.
-bool Parser::at_cast() {
-  const uint32_t was = lexer_.offset();
-  const bool is_cast = [&] {
-    const Token t = lexer_.next();
-    return t.kind == TokenKind::name && base::is_one_of(type_words, t.text);
-  }();
-  lexer_.seek(was);
-  return is_cast;
-}
-
-// type = [ "const" ] ( "struct" | "union" | "enum" ) name | words { "*" }
-TypeName Parser::parse_type() {
-  TypeName out;
-  out.where = peek().where;
-  while (accept_word("const")) {}
-  for (std::string_view word : {"struct", "union", "enum"})
-    if (accept_word(word)) out.keyword = word;
-  if (!out.keyword.empty()) {
-    if (peek().kind != TokenKind::name)
-      unexpected("the name of a type");
-    else
-      out.name = take().text;
-  } else if (base::is_one_of(integer_words, peek().text)) {
-    while (peek().kind == TokenKind::name && base::is_one_of(integer_words, peek().text)) out.name += (out.name.empty() ? "" : " ") + take().text;
-  } else {
-    out.name = take().text;
-  }
-  while (accept_word("const")) {}
-  while (accept("*")) {
-    out.pointers++;
-    while (accept_word("const")) {}
-  }
-  out.where.end = last_end_;
-  return out;
 }
 
 } // namespace dlang

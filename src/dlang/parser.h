@@ -1,4 +1,4 @@
-// The state of the parser. One function per rule of the grammar, which stands above it in parse.cc and parse_expression.cc. The first
+// The state of the parser. One function per rule of the grammar, which stands above it in parse.cc, parse_types.cc and parse_expression.cc. The first
 // mistake ends reading: a D script is short, and what follows a mistake is rarely meant as it is read.
 #pragma once
 
@@ -35,13 +35,13 @@ private:
   void unexpected(std::string_view wanted);
   void parse_directive();
   void parse_pragma(std::string_view text, Range where);
-  bool at_declaration();
-  void parse_declaration();
-  void parse_inline();
   void parse_clause();
   Description parse_description();
   std::string expand_macros(std::string_view text, Range where);
-  void parse_body(Clause& clause);
+  void parse_body(Clause clause, bool is_branch);
+  void parse_branches(Clause& clause);
+  Node* condition_name(const std::string& name, Range where);
+  Node* kept_condition(const std::string& name, Node* condition);
   std::string macro_word(const Token& macro, bool as_text);
 
   // parse_expression.cc
@@ -56,9 +56,22 @@ private:
   Node* parse_keys(NodeKind kind, const Token& name);
   Node* parse_macro();
   void parse_list(Node& into, std::string_view close);
+
+  // parse_types.cc
+  bool is_type_word(std::string_view word) const;
   bool at_type();
   bool at_cast();
+  bool at_declaration();
+  void parse_declaration();
+  void parse_declarator(TypeName& type, std::string& name, Range& where, bool* is_associative);
+  void parse_inline();
+  void parse_typedef();
+  void parse_translator();
   TypeName parse_type();
+  void parse_members(const TypeName& of);
+  void parse_enumerators();
+  void skip_brackets();
+  const StructMember* member_of(const Definition& d, std::string_view name) const;
   Range since(const Node& n) const { return {n.where.begin, last_end_}; }
 
   const base::Source& source_;
@@ -70,6 +83,7 @@ private:
   bool in_predicate_ = false;
   int brackets_ = 0;
   int depth_ = 0;
+  int anonymous_ = 0, conditions_ = 0;
   uint32_t last_end_ = 0;
   Script script_;
 };

@@ -55,7 +55,7 @@ struct Record {
   bool has_line = true;        // "CPU ID FUNCTION:NAME" before it; the CPU is then the first value
   bool has_function = false;   // the function is the second value: a name, or the number of a system call
   uint32_t id = 0;             // of the probe description
-  std::string function, name;
+  std::string provider, function, name;
   std::vector<Item> items;
 };
 
@@ -75,6 +75,12 @@ struct Plan {
   std::vector<Place> places;
   bool quiet = false;
   bool destructive = false;
+  bool flow = false;           // lines are indented by the depth of calls
+  bool sort_by_key = false, sort_reversed = false;
+  size_t sort_position = 0;    // of printa(): the aggregation whose values give the order
+  size_t sort_key_position = 0; // the first part of the key that gives it
+  bool zoom = false;           // bars are relative to the largest bucket
+  size_t stack_indent = 14;
 };
 
 } // namespace dlang

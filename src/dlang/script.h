@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,16 +34,22 @@ enum class NodeKind : uint8_t {
   increment, // ++ and --
   cast,      // (type)e
   size_of,   // sizeof (type), or of parts[0]
+  offset_of, // offsetof (type, text)
+  translate, // xlate <type> (parts[0])
   member,    // e.text, e->text
   index,     // e[key, …]: parts[0] is what is indexed
 };
 
-// A type as written: "struct task_struct *", "uint32_t", "string".
+struct Node;
+
+// A type as written, typedefs of the script resolved: "struct task_struct *", "uint32_t", "string".
 struct TypeName {
   Range where;
   std::string keyword; // struct, union, enum or empty
   std::string name;    // words of integer types separated by a space
   int pointers = 0;
+  std::vector<const Node*> counts = {}; // of an array: elements in each dimension; nullptr: none is given
+  bool is_array() const { return !counts.empty(); }
 };
 
 struct Node {
@@ -76,12 +83,42 @@ struct Clause {
 
 enum class Scope : uint8_t { global, self, clause };
 
-// int x; self string s; this int i; uint64_t sizes[string, int];
+// int x; self string s; this int i; uint64_t sizes[string, int]; int a[5];
 struct Declaration {
   Range where;
   Scope scope = Scope::global;
   TypeName type;
   std::string name;
+  bool is_associative = false; // its brackets name the types of keys
+};
+
+// struct NAME { … }, union NAME { … }
+struct StructMember {
+  Range where;
+  TypeName type;
+  std::string name;
+  const Node* bits = nullptr; // the width of a bit-field
+};
+struct Definition {
+  Range where;
+  std::string keyword, name;
+  std::vector<StructMember> members;
+};
+
+// inline int N = 5; inline int twice[int n] = 2 * n;
+struct Inline {
+  Range where;
+  std::string name;
+  std::vector<std::string> parameters;
+  const Node* value = nullptr;
+};
+
+// translator struct out < struct in *p > { member = expression; … };
+struct Translator {
+  Range where;
+  std::string output; // "struct out"
+  std::string parameter;
+  std::vector<std::pair<std::string, const Node*>> members;
 };
 
 // #pragma D option name=value, and -x name=value, whose place is empty.
@@ -94,8 +131,18 @@ struct Script {
   std::deque<Node> nodes;
   std::vector<Clause> clauses;
   std::vector<Declaration> declarations;
-  std::vector<std::pair<std::string, Node*>> inlines; // inline int X = 5;
+  std::vector<Inline> inlines;
+  std::deque<Definition> definitions;
+  std::vector<std::pair<std::string, TypeName>> typedefs;
+  std::vector<std::pair<std::string, int64_t>> enumerators;
+  std::vector<Translator> translators;
   std::vector<Setting> settings;
+
+  const Definition* definition(const TypeName& t) const;
+  const Inline* inline_named(std::string_view name) const;
 };
+
+// What an expression of constants is; nothing of others, and of divisions by 0.
+std::optional<int64_t> constant_of(const Script& script, const Node& n);
 
 } // namespace dlang

@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/priority.h"
 #include "base/text.h"
 #include "bpf/features.h"
 #include "flame/allocations.h"
 #include "flame/duty_cycle.h"
 #include "flame/gains.h"
-#include "flame/priority.h"
 #include "format/tracefs.h"
 #include "profile/naming.h"
 #include "session/losses.h"
@@ -613,17 +613,20 @@ private:
 void Onlooker::follow() {
   session::Regular& regular = sampler.regular;
   regular.fd = viewer.input_fd;
-  regular.begin = [this, &regular] {
+  // What was missed is not made up for.
+  const auto next_ns = [this] {
+    const uint64_t now = base::clock_ns(), passed = viewer.is_by_wall_clock ? base::clock_ns(CLOCK_REALTIME) : now - sampler.runner->attached_ns();
+    return now + viewer.period_ns - passed % viewer.period_ns;
+  };
+  regular.begin = [this, &regular, next_ns] {
     last_ns = sampler.runner->attached_ns();
-    regular.next_ns = last_ns + viewer.period_ns;
+    regular.next_ns = viewer.is_by_wall_clock ? next_ns() : last_ns + viewer.period_ns;
     if (viewer.begin) viewer.begin();
   };
   regular.input = viewer.input;
   regular.end = viewer.end;
-  // What was missed is not made up for.
-  regular.tick = [this, &regular]() -> base::Result<bool> {
-    const uint64_t periods = (base::clock_ns() - sampler.runner->attached_ns()) / viewer.period_ns;
-    regular.next_ns = sampler.runner->attached_ns() + (periods + 1) * viewer.period_ns;
+  regular.tick = [this, &regular, next_ns]() -> base::Result<bool> {
+    regular.next_ns = next_ns();
     return look();
   };
 }
@@ -693,7 +696,7 @@ base::Result<Recording> record(const SamplingOptions& options) {
   ACU_CHECK(s.compile());
 
   {
-    const RaisedPriority raised;
+    const base::RaisedPriority raised;
 
     // The kernel holds the program.
     ACU_CHECK(s.load());
@@ -719,7 +722,7 @@ base::Result<Recording> watch(const SamplingOptions& options, const Viewer& view
   // As above.
   ACU_CHECK(s.make_script());
   ACU_CHECK(s.compile());
-  const RaisedPriority raised;
+  const base::RaisedPriority raised;
   ACU_CHECK(s.load());
 
   // Whoever looks on has seen what there was, but for what happened since the last look.

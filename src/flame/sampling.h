@@ -50,6 +50,7 @@ struct Look {
 // Who looks at it (`acu top`).
 struct Viewer {
   uint64_t period_ns = 1'000'000'000;
+  bool is_by_wall_clock = false;   // looks are where multiples of the period begin since 1970; the first comes early
   int input_fd = -1;               // for `input`
   bool has_terminal = false;       // a command keeps off it
   std::function<void()> begin;     // all probes are there

@@ -216,6 +216,7 @@ Operand Lowering::cast(const Cast& e) {
   if (!from.is_scalar()) return load(place(*e.operand), to); // the bytes of an array as a number
   Operand v = scalar(*e.operand);
   if (from.is(Kind::floating) && to.is_integer()) v = whole_part(v, from, to);
+  if (from.is(Kind::integer) && to.is(Kind::pointer)) return narrow(v, *types_.integer(from.size, false)); // an address has no sign
   return to.is_integer() ? narrow(number_of(v, from), to) : v;
 }
 

@@ -74,8 +74,12 @@ void Lowering::print_text(std::string_view format, List<Expr*> values) {
   std::string error;
   std::vector<type::Conversion> parts = type::parse_format(format, error);
   size_t n = 0;
+  std::string kernels; // the format with each percent sign as `%%`, as the kernel has them
   for (const type::Conversion& c : parts) {
-    if (!c.conversion || n >= values.size()) continue;
+    for (const char letter : c.text) kernels += letter == '%' ? std::string("%%") : std::string(1, letter);
+    if (!c.conversion) continue;
+    kernels += "%" + c.flags + (c.width >= 0 ? std::to_string(c.width) : "") + (c.precision >= 0 ? "." + std::to_string(c.precision) : "") + c.length + c.conversion;
+    if (n >= values.size()) continue;
     const Expr& value = *values[n++];
     if (!kernel_prints(c, *value.type))
       diagnostics_.error(spec::tag::bad_argument, value.where,
@@ -101,7 +105,7 @@ void Lowering::print_text(std::string_view format, List<Expr*> values) {
     }
     store(words.plus(static_cast<int64_t>(i) * 8), word, 8);
   }
-  print_text(format, values.empty() ? Operand() : address(words), static_cast<uint32_t>(values.size()) * 8);
+  print_text(kernels, values.empty() ? Operand() : address(words), static_cast<uint32_t>(values.size()) * 8);
 }
 
 } // namespace ir

@@ -207,7 +207,31 @@ Operand Lowering::event_name(bool is_function) {
 }
 
 Operand Lowering::function_name(const Expr& e) {
-  return e.type->is(Kind::ksym) ? machine_register(spec::arch.ip) : event_name(true);
+  if (!e.type->is(Kind::ksym)) return event_name(true);
+  return probe::is_kernel_function(probe_->events.front()->kind) ? function_address() : machine_register(spec::arch.ip);
+}
+
+// Where the kernel's function begins: of several, by the number of its name, in two halves.
+Operand Lowering::function_address() {
+  std::vector<std::string_view> names;
+  for (const probe::Event* e : probe_->events) names.push_back(e->function);
+  const auto addresses = machine_.host().addresses(names);
+  if (names.size() == 1) return number(static_cast<int64_t>(addresses.front().value_or(0)));
+  std::vector<uint32_t> halves[2];
+  for (size_t i = 0; i < names.size(); i++) {
+    const uint32_t id = probe_name(names[i]);
+    for (std::vector<uint32_t>& half : halves)
+      if (half.size() <= id) half.resize(id + 1);
+    halves[0][id] = static_cast<uint32_t>(addresses[i].value_or(0));
+    halves[1][id] = static_cast<uint32_t>(addresses[i].value_or(0) >> 32);
+  }
+  const Operand id = event_name(true);
+  Reg found[2] = {fresh(), fresh()};
+  for (int i : {0, 1}) {
+    program_.tables.push_back(std::move(halves[i]));
+    append({.op = Op::table, .dst = found[i], .a = id, .index = static_cast<uint32_t>(program_.tables.size() - 1)});
+  }
+  return emit(Op::or_, emit(Op::shl, Operand::of(found[1]), number(32)), Operand::of(found[0]));
 }
 
 // What is told to the program of each of its events, for event_name().

@@ -391,6 +391,7 @@ private:
   Operand stack_argument(size_t n);
   Operand event_name(bool is_function);
   Operand function_name(const lang::Expr& e);
+  Operand function_address();
   std::vector<uint64_t> cookies_of(const std::vector<uint32_t>& events);
   Operand send_packet(const lang::Call& c);
   void path_into(lang::List<lang::Expr*> arguments, const Place& to, const Type& as);

@@ -42,6 +42,12 @@ struct Checker::Builtins {
   }
   // Of numbers with the sign of those that are put in.
   template<Kind kind> static Result aggregation(Checker& c, Expr& e) { return c.types_.simple(kind, argument(e).type->is_signed); }
+  static Result time_text(Checker& c, Expr& e) {
+    const Expr& time = *as<Call>(e).arguments[1];
+    if (time.constant.kind == Constant::integer && time.constant.integer_value < 0 && time.type->is_signed)
+      c.error(spec::tag::bad_argument, time.where, "a time can't be negative");
+    return c.types_.simple(Kind::timestamp);
+  }
   // The pointer, taken to point there; a number points to numbers.
   template<type::Space space> static Result pointer(Checker& c, Expr& e) {
     const type::Type* t = argument(e).type;
@@ -113,7 +119,7 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"elapsed"},
     {"jiffies"},
     {"time"},
-    {"strftime", simple<Kind::timestamp>},
+    {"strftime", time_text},
 
     // Memory.
     {"str", by<&Checker::check_str>, by_whole<&Checker::check_str_call>},

@@ -12,6 +12,7 @@
 #include "spec/probes.h"
 
 #include <algorithm>
+#include <map>
 
 namespace lang {
 
@@ -241,12 +242,43 @@ bool Checker::has_function_name() const {
   return probe_ && std::ranges::all_of(probe_->events, [](const probe::Event* e) { return probe::kind_of(*e).abilities & has_function; });
 }
 
+// Whether a map has both `func` and what ksym() gives as values, or at the same place of its keys. Then `func` is an
+// address, too; otherwise it is text, which can be compared.
+bool Checker::mixes_functions_with_symbols() const {
+  enum { function = 1, symbol = 2 };
+  std::map<std::pair<const Map*, size_t>, int> found;
+  bool is_mixed = false;
+  auto note = [&](const Map* map, size_t place, const Expr* e) {
+    const Name* name = if_a<Name>(e);
+    const Call* call = if_a<Call>(e);
+    int& kinds = found[{map, place}];
+    if ((name && name->name == "func") || (call && call->name == "func")) kinds |= function;
+    if (call && call->name == "ksym") kinds |= symbol;
+    is_mixed |= kinds == (function | symbol);
+  };
+  Rewriting look;
+  look.expression = [&](Expr& e) -> Expr* {
+    const MapRef* m = if_a<MapRef>(&e);
+    const Tuple* parts = m ? if_a<Tuple>(m->key) : nullptr;
+    if (m && !parts) note(m->map, 1, m->key);
+    for (size_t i = 0; parts && i < parts->elements.size(); i++) note(m->map, 1 + i, parts->elements[i]);
+    return &e;
+  };
+  look.statement = [&](Stmt& s) {
+    const Assign* a = s.kind == StmtKind::assign ? &as<Assign>(s) : nullptr;
+    if (const MapRef* m = a ? if_a<MapRef>(a->target) : nullptr) note(m->map, 0, a->value);
+  };
+  for (const auto& p : program_.probes) rewrite(p->body, look);
+  return is_mixed;
+}
+
 // Functions of user code are told apart by what is attached, those of the kernel by their address.
 const type::Type* Checker::function_name_type(Expr& e) {
   if (!has_function_name()) return types_.string(name_bytes);
   const probe::Event& event = *probe_->events.front();
   if (event.language) return literal(e, event.function); // those of a block are of one function (split_probes.cc)
-  if (event.binary.empty() && !probe::is_kernel_function(event.kind)) return types_.simple(Kind::ksym);
+  const bool is_kernel_function = probe::is_kernel_function(event.kind);
+  if (event.binary.empty() && (!is_kernel_function || function_is_symbol_)) return types_.simple(Kind::ksym);
   if (probe_->events.size() > 1)
     return probe_as_text_ ? types_.string(longest_probe_name()) : types_.simple(Kind::probe_name);
   return literal(e, event.function);

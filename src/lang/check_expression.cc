@@ -314,12 +314,35 @@ const type::Type* Checker::check_positional(Positional& e) {
 
 // ----------------------------------------------------------------------------------------- operators
 
+// A number that is followed is the address of a uint64. That the cast is none of the script's is told by its type's name, which is this one and no
+// text of the script; a place may be a macro's and have other casts, too.
+static constexpr char followed_type[] = "uint64"; // an object: no other has its address
+
+static Expr* as_address(Program& program, Expr* number) {
+  auto* target = program.arena.make<TypeName>();
+  target->name = followed_type;
+  target->where = number->where;
+  target->suffixes = program.arena.copy(std::vector<TypeSuffix>(1));
+  Cast* cast = program.arena.make<Cast>(number->where);
+  cast->target = target;
+  cast->operand = number;
+  return cast;
+}
+
+// The number in such a cast: in a later round it may turn out to be a pointer.
+static Expr* as_written(Expr* e) {
+  const Cast* cast = if_a<Cast>(e);
+  const bool is_made = cast && cast->target->name.data() == followed_type;
+  return is_made ? cast->operand : e;
+}
+
 const type::Type* Checker::check_unary(Unary& e) {
   if (e.op >= UnaryOp::pre_increment) return check_increment(e);
   if (e.op == UnaryOp::address_of) {
     use_unstable("unstable_addr", e.where, "the operator `&`");
     return check_address(e);
   }
+  if (e.op == UnaryOp::dereference) e.operand = as_written(e.operand);
   const type::Type* t = e.op == UnaryOp::logical_not ? check_truth(e.operand) : check_value(*e.operand);
   if (t->is(Kind::none)) return t;
   switch (e.op) {
@@ -340,6 +363,7 @@ const type::Type* Checker::check_unary(Unary& e) {
     return types_.integer(8, e.op == UnaryOp::negate || t->is_signed);
   }
   case UnaryOp::dereference:
+    if (t->is(Kind::integer) && !e.operand->adapts) t = check_value(*(e.operand = as_address(program_, e.operand)));
     if (!t->is(Kind::pointer))
       return mistake(tag::bad_operand, e.where, "`*` needs a pointer, not " + text(t));
     return check_pointee(e, t, "followed");

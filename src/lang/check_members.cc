@@ -382,6 +382,14 @@ static const Expr* pointer_before(const Expr& e) {
   return of->type->is(Kind::pointer) ? of : pointer_before(*of);
 }
 
+// Whether it is a part of `args`.
+static bool is_argument(const Expr& e) {
+  const FieldRef* f = if_a<FieldRef>(&e);
+  const Index* x = if_a<Index>(&e);
+  const Name* name = if_a<Name>(&e);
+  return name ? name->name == "args" : f ? is_argument(*f->operand) : x && is_argument(*x->operand);
+}
+
 const type::Type* Checker::check_cast(Cast& e) {
   const type::Type* to = resolve(*e.target);
   const type::Type* from = to->is(Kind::boolean) ? check_truth(e.operand) : check_value(*e.operand);
@@ -409,6 +417,9 @@ const type::Type* Checker::check_cast(Cast& e) {
         from->is(Kind::array) || from->is(Kind::string) ? pointer_before(*e.operand) : nullptr;
     if (before && before->type->space != type::Space::script)
       return types_.pointer(to->element, before->type->space);
+    const bool is_in_record = !before && (from->is(Kind::array) || from->is(Kind::string)) && probe_ &&
+                              probe_->events.front()->kind == probe::Kind::tracepoint && is_argument(*e.operand);
+    if (is_in_record) return types_.pointer(to->element, type::Space::kernel); // of the kernel, which wrote it
   }
   if (to->is_integer()) {
     if (from->is_integer() || from->is(Kind::pointer)) return fold_cast(e, to);

@@ -308,6 +308,7 @@ private:
   const type::Type* check_marked_argument(Name& e, const probe::Event& event, const type::Field& as);
   const type::Type* context_type();
   bool has_function_name() const;
+  bool mixes_functions_with_symbols() const;
   const type::Type* function_name_type(Expr& e);
   bool is_pointer_to(const type::Type* t, std::string_view name) const;
   void check_task(Expr& argument, std::string_view name);
@@ -359,6 +360,7 @@ private:
   bool guessed_ = false;       // this round asked for a type that was unknown
   bool decides_ = false;       // this round decides which branches of `comptime` are taken
   bool waits_ = false;         // this round left some of them alone
+  bool function_is_symbol_ = false; // `func` of the kernel is an address, as of ksym()
   bool probe_as_text_ = false; // `probe` of many events is text, not a number that stands for it
   Probe* probe_ = nullptr;
   Function* function_ = nullptr;

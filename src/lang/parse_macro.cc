@@ -11,6 +11,17 @@ namespace lang {
 
 namespace tag = spec::tag;
 
+// Names that mean the same everywhere: of bpftrace's builtins without arguments, and of types. Not retval and arg0, arg1, …: the
+// macros that acu's own scripts have for conditions of the user give them a meaning.
+static bool names_other(std::string_view name) {
+  constexpr std::string_view builtins[] = {"args", "cgroup", "comm", "cpid", "cpu", "ctx", "curtask", "elapsed", "func", "gid", "jiffies",
+                                           "kstack", "ncpus", "nsecs", "numaid", "pid", "probe", "rand", "tid", "uid", "username",
+                                           "usermode", "ustack"};
+  constexpr std::string_view types[] = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool", "void", "string", "count_t", "sum_t", "min_t", "max_t",
+                                        "avg_t", "stats_t", "hist_t", "lhist_t", "tseries_t", "ksym_t", "usym_t", "kstack_t", "ustack_t"};
+  return std::ranges::find(builtins, name) != std::end(builtins) || std::ranges::find(types, name) != std::end(types);
+}
+
 // macro     := 'macro' NAME [ '(' [ macro-parameter { ',' macro-parameter } [','] ] ')' ] block
 void Parser::parse_macro() {
   Token word = take();
@@ -65,6 +76,8 @@ MacroParameter Parser::parse_macro_parameter() {
   if (kind == MacroParameterKind::expression && t.kind != TokenKind::identifier)
     unexpected("a parameter",
                "`$v` takes a variable, `@m` a map, and a name without a sign any expression: they have no types");
+  if (kind == MacroParameterKind::expression && names_other(t.text))
+    error(tag::bad_macro, t.where, "`" + std::string(t.text) + "` can't be the name of a parameter: it is that of a builtin or a type");
   if (at(TokenKind::map) && t.text.empty()) unexpected("a map with a name");
   take();
   if (at(TokenKind::colon))

@@ -71,7 +71,7 @@ std::pair<std::string_view, size_t> name_of(std::string_view text) {
 
 } // namespace
 
-// probe     := [ NAME '=' ] spec { ',' spec } [ '/' expression '/' ] block
+// probe     := [ NAME '=' ] spec { ',' spec } [ ',' ] [ '/' expression '/' ] block
 void Parser::parse_probe() {
   auto probe = std::make_unique<Probe>();
   uint32_t begin = input_.offset();
@@ -104,6 +104,8 @@ std::vector<ProbeSpec> Parser::parse_specs() {
   std::vector<ProbeSpec> specs;
   do {
     input_.skip_blanks();
+    const std::string_view rest = input_.rest();
+    if (!specs.empty() && (rest.starts_with('{') || rest.starts_with('/'))) break; // behind a last comma
     specs.push_back(parse_spec());
     if (panic_) break;
     input_.skip_blanks();
@@ -199,18 +201,24 @@ bool Parser::is_predicate(std::string_view provider, size_t part, std::string_vi
 // At `$1`: appends the parameter's text. Where a probe begins with it, it may be a whole one; later on a `:`
 // is part of a path.
 void Parser::positional_in_probe(std::vector<std::string>& into) {
-  Token t = input_.next();
-  last_end_ = t.where.end;
-  if (t.kind != TokenKind::positional) return;
-  if (t.value <= options_.positional.size()) {
-    const std::string& text = options_.positional[t.value - 1];
+  const uint32_t begin = input_.offset();
+  const std::string_view rest = input_.rest();
+  const size_t length = 1 + (std::find_if_not(rest.begin() + 1, rest.end(), is_digit) - (rest.begin() + 1));
+  const uint64_t number = base::parse_integer(rest.substr(1, length - 1)).value_or(0);
+  input_.seek(begin + static_cast<uint32_t>(length)); // text may follow: `$1_read`
+  last_end_ = input_.offset();
+  const Range where{begin, last_end_};
+  if (number == 0)
+    return error(tag::bad_number, where, "`" + std::string(rest.substr(0, length)) + "` is no positional parameter", "they are numbered from $1");
+  if (number <= options_.positional.size()) {
+    const std::string& text = options_.positional[number - 1];
     if (into.size() == 1 && into[0].empty())
       add_whole_probe(text, into);
     else
       into.back() += text;
     return;
   }
-  error(tag::bad_parameter, t.where, "parameter $" + std::to_string(t.value) + " is not given",
+  error(tag::bad_parameter, where, "parameter $" + std::to_string(number) + " is not given",
         "this probe needs it: acu run FILE VALUE …");
 }
 

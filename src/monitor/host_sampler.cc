@@ -146,7 +146,8 @@ std::vector<store::Point> HostReader::points(const Reading& before, const Readin
 }
 
 base::Status sample_host(const SamplerOptions& options) {
-  ACU_TRY(std::unique_ptr<store::Store> store, store::open_sqlite(options.store, store::Mode::write));
+  ACU_TRY(const base::Fd owned, options.own(host_sampler));
+  ACU_TRY(std::unique_ptr<store::Store> store, options.open());
   Writer writer(*store);
   HostReader reader(::getppid());
   sigset_t signals;
@@ -163,8 +164,7 @@ base::Status sample_host(const SamplerOptions& options) {
     const int signal = ::sigtimedwait(&signals, nullptr, &wait);
     if (signal < 0 && errno == EINTR) continue;
     Reading after = reader.read(&before);
-    const int64_t middle = std::time(nullptr) - static_cast<int64_t>((after.time_ns - before.time_ns) / 2'000'000'000);
-    ACU_CHECK(writer.write(store::slot_of(middle), {}, reader.points(before, after)));
+    ACU_CHECK(writer.write(slot_until_now(host_sampler, after.time_ns - before.time_ns), reader.points(before, after)));
     if (signal > 0) break;
     before = std::move(after);
   }

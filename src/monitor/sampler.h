@@ -2,11 +2,14 @@
 // of its own that `acu serve` starts, so that one that fails or grows can be replaced.
 #pragma once
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "spec/profile_kinds.h"
 #include "store/store.h"
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +17,9 @@
 namespace monitor {
 
 struct SamplerOptions {
-  std::string store;        // its path
+  // While the descriptor is open nobody else records that source into the store.
+  std::function<base::Result<base::Fd>(std::string_view source)> own;
+  std::function<base::Result<std::unique_ptr<store::Store>>()> open; // the store
   uint64_t duration_ns = 0; // 0: until a signal
   uint64_t flush_ns = 10'000'000'000;
 };

@@ -1,6 +1,7 @@
 // Sessions of users are no services: what runs in them goes by its name.
 #include "monitor/service_names.h"
 
+#include "base/text.h"
 #include "proc/process_files.h"
 #include "proc/process_stat.h"
 
@@ -18,7 +19,7 @@ store::Service ServiceNames::of_process(int pid, std::string_view process) {
     if (auto service = service_of(containers_.of_group(group))) return *service;
   const proc::ProcessStat stat(proc::text_of("/proc/" + std::to_string(pid) + "/stat"));
   if (pid == 0 || (stat.is_valid() && static_cast<uint64_t>(stat.number(proc::stat_fields::flags)) & proc::kernel_thread_flag)) return {"kernel", store::ServiceType::kernel};
-  return {process.empty() ? "[unknown]" : std::string(process), store::ServiceType::process};
+  return {process.empty() ? "[unknown]" : base::printable(process), store::ServiceType::process}; // as in profiles
 }
 
 } // namespace monitor

@@ -3,15 +3,28 @@
 #include "monitor/service_names.h"
 #include "monitor/writer.h"
 
+#include "base/text.h"
 #include "flame/sampling.h"
+#include "proc/text.h"
 
-#include <ctime>
+#include <sys/mman.h>
 
 namespace monitor {
 
 std::string_view stored_unit(const spec::ProfileKind& kind) { return kind.unit == "samples" ? "ns" : kind.unit; }
 
 namespace {
+
+// Files of code and of names are mapped where they are read. Their pages stay in the page cache, and need not be this process's until they are read again.
+// (madvise(2): a mapping of a file that is shared and not written to is read from the file again.)
+void release_mapped_files() {
+  const std::string maps = proc::text_of("/proc/self/maps");
+  for (std::string_view line : base::split(maps, '\n')) {
+    uint64_t begin = 0, end = 0;
+    if (!base::take_hex(line, '-', begin) || !base::take_hex(line, ' ', end) || !line.starts_with("r--s ") || line.find('/') == line.npos) continue;
+    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  }
+}
 
 class StackSampler {
 public:
@@ -41,16 +54,15 @@ void StackSampler::add_points(const flame::Look& look, const store::Batch& batch
   }
   if (kind_.name == "offcpu")
     for (const auto& [service, ns] : waits) to.push_back({service, "offcpu", ns / 1e9 / seconds});
-  auto add_own = [&](std::string metric, double value) { to.push_back({{}, std::move(metric), value / seconds, true}); };
+  auto add_own = [&](std::string metric, double value) { to.push_back({{}, std::move(metric), value / seconds}); };
   add_own("own_samples", samples);
-  add_own("own_lost", static_cast<double>(about.lost - std::min(lost_, about.lost)));
+  add_own(std::string(store::lost_metric), static_cast<double>(about.lost - std::min(lost_, about.lost)));
   add_own("own_kernel_cpu", static_cast<double>(about.kernel_ns - std::min(kernel_ns_, about.kernel_ns)) / 1e9);
   lost_ = about.lost, kernel_ns_ = about.kernel_ns;
 }
 
 bool StackSampler::look(const flame::Look& look) {
-  const int64_t middle = std::time(nullptr) - static_cast<int64_t>(look.passed_ns / 2'000'000'000);
-  store::Batch batch = {.kind = std::string(kind_.name), .slot = store::slot_of(middle), .profile = &look.profile, .gains = look.gains};
+  store::Batch batch = {.profile = &look.profile, .gains = look.gains};
   // Only of threads that gained something: the others may have ended long ago.
   batch.services.resize(look.profile.threads().size());
   std::map<uint32_t, store::Service> known;
@@ -64,19 +76,22 @@ bool StackSampler::look(const flame::Look& look) {
   if (sampling_.kind->unit == "samples" && sampling_.rate) batch.scale = 1e9 / static_cast<double>(sampling_.rate);
   std::vector<store::Point> points;
   add_points(look, batch, points);
-  failure = writer_.write(batch.slot, {batch}, std::move(points));
+  failure = writer_.write(slot_until_now(kind_.name, look.passed_ns), std::move(points), &batch);
+  release_mapped_files();
   return failure.ok();
 }
 
 } // namespace
 
 base::Status sample_stacks(const StoredKind& kind, const SamplerOptions& options) {
-  ACU_TRY(std::unique_ptr<store::Store> store, store::open_sqlite(options.store, store::Mode::write));
+  ACU_TRY(const base::Fd owned, options.own(kind.name));
+  ACU_TRY(std::unique_ptr<store::Store> store, options.open());
   Writer writer(*store);
   flame::SamplingOptions sampling = {.kind = spec::find_profile_kind(kind.name), .rate = kind.rate, .duration_ns = options.duration_ns, .quiet = true};
   StackSampler sampler(kind, sampling, writer);
   flame::Viewer viewer;
   viewer.period_ns = options.flush_ns;
+  viewer.is_by_wall_clock = true;
   viewer.look = [&](const flame::Look& look) { return sampler.look(look); };
   auto recorded = flame::watch(sampling, viewer);
   ACU_CHECK(std::move(sampler.failure));

@@ -3,20 +3,24 @@
 
 #include "store/store.h"
 
-#include <ctime>
+#include <string_view>
 #include <vector>
 
 namespace monitor {
+
+// What a source recorded until now, for so long: the slot in which the middle of that time is.
+store::Slot slot_until_now(std::string_view source, uint64_t passed_ns);
 
 class Writer {
 public:
   explicit Writer(store::Store& to) : store_(to) {}
   // Failure: the store is damaged or gone. A full or locked disk is none.
-  base::Status write(int64_t slot, const std::vector<store::Batch>& batches, std::vector<store::Point> points);
+  base::Status write(const store::Slot& slot, std::vector<store::Point> points, const store::Batch* batch = nullptr);
 
 private:
   store::Store& store_;
-  uint64_t lost_samples_ = 0, lost_slots_ = 0; // since the last write that succeeded
+  double lost_samples_ = 0;
+  uint64_t lost_slots_ = 0; // both since the last write that succeeded
 };
 
 } // namespace monitor

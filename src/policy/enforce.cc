@@ -172,6 +172,13 @@ int drop_all_capabilities() {
   return ::syscall(SYS_capset, &header, none) == 0 ? 0 : errno;
 }
 
+// The caller's supplementary groups instead of root's; an errno.
+int take_groups() {
+  if (::geteuid() != 0) return 0;
+  const std::vector<gid_t> groups(bound.caller.groups.begin(), bound.caller.groups.end());
+  return ::setgroups(groups.size(), groups.data()) == 0 ? 0 : errno;
+}
+
 bool is_missing(const std::string& file) {
   struct stat about = {};
   return ::stat(file.c_str(), &about) != 0 && (errno == ENOENT || errno == ENOTDIR);
@@ -240,6 +247,8 @@ base::Status enforce(const Asked& asked) {
   bound.may_unsafe = rule && rule->may_unsafe;
   if (bound.caller.user == 0) return {}; // by --policy: its own rights are root's
   bound.group = group_of(bound.caller);
+  // By sudo it has root's groups, which let in where the caller may not go.
+  if (const int error = take_groups()) return base::errno_error("cannot take the groups of " + bound.caller.name, error);
   base::write_results_as(bound.caller.user, bound.group);
   const bool needs_no_rights = reach_of(asked.command) == Reach::files && asked.processes.empty() && asked.threads.empty();
   if (const int error = needs_no_rights ? become_caller() : 0) return base::errno_error("cannot give up the rights that `acu " + std::string(asked.command) + "` does not need", error);
@@ -261,8 +270,8 @@ int become_caller() {
   if (!bound.is_bound || bound.caller.user == 0) return 0;
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (::geteuid() == 0) {
-    std::vector<gid_t> groups(bound.caller.groups.begin(), bound.caller.groups.end());
-    if (::setgroups(groups.size(), groups.data()) != 0 || ::setresgid(bound.group, bound.group, bound.group) != 0 ||
+    if (const int error = take_groups()) return error;
+    if (::setresgid(bound.group, bound.group, bound.group) != 0 ||
         ::setresuid(bound.caller.user, bound.caller.user, bound.caller.user) != 0)
       return errno;
   }

@@ -57,6 +57,8 @@ inline constexpr CommandReach reaches[] = {
     {"api", Reach::children},
     {"serve", Reach::host, Code::none, true}, // writes its store with the rights of acu
     {"store", Reach::files},
+    {"agent", Reach::host, Code::none, true}, // writes its spool with the rights of acu
+    {"collect", Reach::host, Code::none, true}, // and this one the fleet's store
     {"learn", Reach::children, Code::none, true},
     {"policy", Reach::nothing},
     {"info", Reach::nothing},

@@ -87,6 +87,9 @@ static std::string nearest_event(Machine& machine, std::string_view category, st
 }
 
 static std::vector<Event> match_tracepoint(Machine& machine, Parts parts, Mismatch& mismatch) {
+  // A pattern alone is one of events.
+  const std::string_view in_all_categories[] = {"tracepoint", "*", parts.size() == 2 ? parts[1] : ""};
+  if (parts.size() == 2 && base::has_glob(parts[1])) parts = in_all_categories;
   if (parts.size() != 3 || parts[1].empty() || parts[2].empty()) {
     malformed(mismatch, "tracepoint", "`" + join(parts) + "` must name a category and an event");
     if (parts.size() == 2)

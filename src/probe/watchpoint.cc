@@ -41,6 +41,7 @@ uint32_t parse_mode(std::string_view text) {
 
 // Why the processor cannot watch so; empty: it can.
 std::string unable(uint32_t mode, uint64_t address, uint64_t length) {
+  if (address == 0) return "nothing is at address 0";
   if (length != 1 && length != 2 && length != 4 && length != 8) return "the length must be 1, 2, 4 or 8";
   if (mode & HW_BREAKPOINT_X && mode != HW_BREAKPOINT_X) return "x cannot be together with r or w";
 #if defined(__x86_64__)

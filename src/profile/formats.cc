@@ -13,7 +13,7 @@ namespace profile {
 
 namespace {
 
-constexpr std::array<Format, 7> table = {{
+constexpr std::array<Format, 8> table = {{
     {"html", ".html|.htm", "a self-contained page", write_page_file, is_page, read_embedded, true, true},
     {"svg", ".svg", "an image", write_picture_file, is_picture, read_embedded},
     {"acu", ".acu", "acu's own compact format", write_recording, is_recording, read_recording, true, true},
@@ -22,6 +22,7 @@ constexpr std::array<Format, 7> table = {{
     {"perf", ".perf|.script", "text as perf script writes it", write_perf_script, is_perf_script,
      read_perf_script},
     {"folded", ".folded|.txt|.collapsed", "one line per stack", write_folded, is_folded, read_folded},
+    {"otlp", ".otlp", "for OpenTelemetry collectors", write_otlp, nullptr, nullptr},
 }};
 
 // Sums, times and comparisons are made with numbers of 64 bits and a sign.
@@ -82,7 +83,7 @@ base::Result<Profile> read_profile(const std::string& path) {
     if (bytes.empty()) return base::Error{base::Failure::runtime, path + ": it has no samples"};
   }
   for (const Format& f : table) {
-    if (!f.is_this(bytes)) continue;
+    if (!f.is_this || !f.is_this(bytes)) continue;
     auto profile = f.read(bytes);
     if (!profile.ok()) return std::move(profile.error()).with(path);
     if (!fits(*profile)) return base::Error{base::Failure::runtime, path + ": its weights add up to more than 64 bits hold"};

@@ -17,7 +17,7 @@ struct Format {
   std::string_view endings; // of names of files, separated by '|'
   std::string_view doc;
   std::string (*write)(const Profile& profile);
-  // `is_this` looks at the first bytes.
+  // `is_this` looks at the first bytes. Both are nullptr where the format is only written.
   bool (*is_this)(std::string_view bytes);
   base::Result<Profile> (*read)(std::string_view bytes);
   bool has_slices = false; // of time are kept
@@ -50,6 +50,7 @@ base::Result<Profile> read_perf_script(std::string_view bytes);
 std::string write_speedscope(const Profile& profile); // speedscope.cc
 bool is_speedscope(std::string_view bytes);
 base::Result<Profile> read_speedscope(std::string_view bytes);
+std::string write_otlp(const Profile& profile); // otlp.cc
 std::string write_svg(const Profile& profile);  // svg.cc
 std::string write_page(const Profile& profile); // page.cc
 std::string write_page_file(const Profile& profile); // embedded.cc: with the recording in it

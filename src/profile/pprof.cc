@@ -89,14 +89,15 @@ public:
   std::string write() {
     value_type(in_profile::sample_type, "samples", "count");
     bool is_time = p_.about.period_ns || p_.about.unit == "ns";
-    value_type(in_profile::sample_type, is_time ? "time" : p_.about.unit,
+    const bool is_cpu = is_time && p_.about.title == "CPU"; // the name that readers of pprof know CPU time by
+    value_type(in_profile::sample_type, is_cpu ? "cpu" : is_time ? "time" : p_.about.unit,
                is_time                    ? "nanoseconds"
                : p_.about.unit == "bytes" ? "bytes"
                                           : "count");
     for (const Sample& s : p_.samples()) add(s);
     out_.number(in_profile::time, p_.about.start_ns);
     out_.number(in_profile::duration, p_.about.duration_ns);
-    value_type(in_profile::period_type, "cpu", "nanoseconds");
+    if (is_cpu) value_type(in_profile::period_type, "cpu", "nanoseconds");
     out_.number(in_profile::period, p_.about.period_ns);
     out_.number(in_profile::comment, text(p_.about.title + " of " + p_.about.what));
     for (const auto& [text, number] : texts_in_order_) out_.bytes(in_profile::text, *text), (void)number;
@@ -157,6 +158,7 @@ private:
     return at->second;
   }
   void label(base::ProtoWriter& to, std::string_view key, std::string_view value, uint64_t number) {
+    if (value.empty() && !number) return; // not known
     base::ProtoWriter m;
     m.number(in_label::key, text(key));
     m.number(in_label::text, value.empty() ? 0 : text(value));

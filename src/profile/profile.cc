@@ -41,8 +41,7 @@ uint32_t Profile::node(uint32_t parent, uint32_t frame) {
 }
 
 uint32_t Profile::thread(const Thread& t) {
-  return number_of(thread_index_, threads_, uint64_t{t.pid} << 32 | t.tid, uint64_t{t.process} << 32 | t.name,
-                   t);
+  return number_of(thread_index_, threads_, uint64_t{t.pid} << 32 | (t.tid ? t.tid : t.service), uint64_t{t.process} << 32 | t.name, t);
 }
 
 uint32_t Profile::add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count) {

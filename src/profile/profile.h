@@ -33,8 +33,9 @@ struct Node {
 };
 
 struct Thread {
-  uint32_t pid = 0, tid = 0;
+  uint32_t pid = 0, tid = 0;      // 0: not known
   uint32_t process = 0, name = 0; // texts
+  uint32_t service = 0;           // text; of profiles of a store, which knows no tid. Not kept in files
 };
 
 struct Sample {

@@ -56,7 +56,7 @@ void append_thread(std::string& out, const Profile& p, const Thread& t, const st
   }
   const std::string_view process = p.texts()[t.process], name = p.texts()[t.name];
   append_member(out, "type", "sampled");
-  append_member(out, "name", std::string(process) + " " + std::to_string(t.pid) + ": " + std::string(name) + " " + std::to_string(t.tid));
+  append_member(out, "name", std::string(process) + " " + std::to_string(t.pid) + ": " + std::string(name) + (t.tid ? " " + std::to_string(t.tid) : ""));
   append_member(out, "unit", unit_of(p.about));
   append_member(out, "startValue", 0);
   append_member(out, "endValue", total);

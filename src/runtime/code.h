@@ -21,6 +21,7 @@ struct Code {
   uint32_t kind = 0;            // LANGUAGE_…
   uint16_t version = 0;         // of the runtime, as its layout has it
   bool is_hidden = false;       // tracebacks of the language leave it out
+  bool is_partial = false;      // some of it could not be read, as the program was moving it: later it may
   std::shared_ptr<const CompiledCode> compiled = {}; // nullptr: it is one function
 };
 

@@ -1,12 +1,20 @@
 #include "runtime/code_names.h"
 
+#include "base/clock.h"
 #include "runtime/hotspot_code.h"
+
+#include <algorithm>
+#include <utility>
 
 namespace runtime {
 
 namespace {
 
 constexpr size_t max_objects = 1 << 20; // then those that are known are forgotten
+// Of what was read in part.
+constexpr size_t most_partial = 1 << 12;
+constexpr uint32_t most_tries = 6;
+constexpr uint64_t first_pause = 10'000'000; // ns; each is three times as long as the one before
 constexpr std::string_view gone = "[code object gone]";
 
 uint32_t check_of(const spec::StackEntry& entry) { return entry.number >> LANGUAGE_CHECK_SHIFT & LANGUAGE_CHECK_MASK; }
@@ -36,6 +44,12 @@ private:
   const CodeNames& names_;
 };
 
+uint64_t pause_before(uint32_t tries) {
+  uint64_t out = first_pause;
+  for (; tries; tries--) out *= 3;
+  return out;
+}
+
 uint64_t process_and_check(uint32_t pid, uint32_t check) { return uint64_t{pid} << 32 | check; }
 
 } // namespace
@@ -44,6 +58,10 @@ void CodeNames::add(uint32_t pid, const language_object& object, const language_
   if (const Code* known = find(pid, object.address, object.check); known && known->compiled) return; // much to decode
   auto code = runtime_of(table.kind).decode(object, table, read);
   if (!code) return;
+  if (code->is_partial) {
+    if (tries_ < most_tries && partial_.size() < most_partial) partial_.push_back({pid, tries_, base::clock_ns() + pause_before(tries_), object});
+    if (find(pid, object.address, object.check)) return; // it may have been read whole before
+  }
   std::string key = code->name + '\0' + code->file + '\0' + std::to_string(code->first_line) + '.' + std::to_string(code->kind) + '.' + std::to_string(code->version) + '\0';
   key.append(reinterpret_cast<const char*>(code->lines.data()), code->lines.size());
   if (code->compiled) key += std::to_string(pid); // its methods are known by their addresses
@@ -54,6 +72,20 @@ void CodeNames::add(uint32_t pid, const language_object& object, const language_
   if (!at->second->compiled) return;
   for (const CompiledCode::Call& call : at->second->compiled->methods)
     if (!find(pid, call.method, call.check)) add(pid, language_object{.address = call.method, .check = call.check, .table = object.table}, table, read);
+}
+
+void CodeNames::retry(uint64_t now, const std::function<void(uint32_t, const language_object&)>& take) {
+  const auto is_due = [&](const Partial& p) { return now >= p.next; };
+  if (std::ranges::none_of(partial_, is_due)) return;
+  for (Partial& p : std::exchange(partial_, {})) {
+    if (!is_due(p)) {
+      partial_.push_back(std::move(p));
+      continue;
+    }
+    tries_ = p.tries + 1;
+    take(p.pid, p.object);
+    tries_ = 0;
+  }
 }
 
 const Code* CodeNames::find(uint32_t pid, uint64_t address, uint32_t check) const {

@@ -140,7 +140,8 @@ std::optional<std::string> complete_hotspot(language_table& table, const ReadMem
   if (structs.is_empty()) return std::nullopt;
   l.version = static_cast<uint16_t>(memory.number(structs.field("Abstract_VM_Version::_vm_major_version").value_or(0), 4));
   if (!l.version) return std::nullopt;
-  const std::string release = "release " + std::to_string(l.version) + " is not supported";
+  // JDK 8 calls its HotSpot 25; later ones have several code heaps.
+  const std::string release = "release " + std::to_string(structs.field("CodeCache::_heap") ? 8 : l.version) + " is not supported";
   if (const std::string_view missing = read_layout(structs, l); !missing.empty()) return release + " (no " + std::string(missing) + ")";
   if (!read_heaps(structs, memory, l)) return std::nullopt;
   table.hotspot = l;

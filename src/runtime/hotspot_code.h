@@ -17,6 +17,7 @@ struct CompiledCode {
     uint64_t method = 0;
     uint32_t check = 0;
     uint32_t position = 0; // in its bytecode, or HOTSPOT_NO_POSITION
+    bool operator==(const Call&) const = default;
   };
   struct Place {
     uint32_t end = 0;               // position in the machine code: a return address, or the last before which this holds

@@ -14,6 +14,7 @@
 #include "runtime/hotspot_layout.h"
 #include "runtime/lua_layout.h"
 #include "runtime/luajit_layout.h"
+#include "runtime/node_layout.h"
 #include "runtime/perl_layout.h"
 #include "runtime/php_layout.h"
 #include "runtime/python_layout.h"
@@ -35,6 +36,7 @@ enum {
   LANGUAGE_LUA,
   LANGUAGE_JAVA,
   LANGUAGE_RUBY,
+  LANGUAGE_NODE,
   LANGUAGE_KINDS,
 };
 
@@ -68,6 +70,7 @@ struct language_table {
     struct lua_layout lua;
     struct hotspot_layout hotspot;
     struct ruby_layout ruby;
+    struct node_layout node;
   };
 };
 
@@ -122,6 +125,7 @@ struct language_walk {
     struct lua_memory lua;
     struct hotspot_memory hotspot;
     struct ruby_memory ruby;
+    struct node_memory node;
   };
 };
 

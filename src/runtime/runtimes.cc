@@ -3,6 +3,7 @@
 #include "runtime/hotspot.h"
 #include "runtime/lua.h"
 #include "runtime/luajit.h"
+#include "runtime/node.h"
 #include "runtime/perl.h"
 #include "runtime/php.h"
 #include "runtime/python.h"
@@ -19,8 +20,9 @@ static constexpr std::array rows = {
     Runtime{.kind = LANGUAGE_PERL, .frames = spec::FrameKind::perl, .recognise = recognise_perl, .decode = decode_perl, .walk = walk_perl, .line_of = line_of_perl},
     Runtime{.kind = LANGUAGE_LUAJIT, .frames = spec::FrameKind::lua, .recognise = recognise_luajit, .decode = decode_luajit, .walk = walk_luajit, .line_of = line_of_luajit, .correct = correct_luajit},
     Runtime{.kind = LANGUAGE_LUA, .frames = spec::FrameKind::lua, .recognise = recognise_lua, .decode = decode_lua, .walk = walk_lua, .line_of = line_of_lua},
-    Runtime{.kind = LANGUAGE_JAVA, .frames = spec::FrameKind::java, .recognise = recognise_hotspot, .decode = decode_hotspot, .walk = nullptr, .line_of = line_of_hotspot, .complete = complete_hotspot, .made_frame = frame_of_hotspot, .expand = expand_hotspot},
-    Runtime{.kind = LANGUAGE_RUBY, .frames = spec::FrameKind::ruby, .recognise = recognise_ruby, .decode = decode_ruby, .walk = walk_ruby, .line_of = line_of_ruby, .correct = correct_ruby, .corrects_all = true},
+    Runtime{.kind = LANGUAGE_JAVA, .frames = spec::FrameKind::java, .program = "java", .recognise = recognise_hotspot, .decode = decode_hotspot, .walk = nullptr, .line_of = line_of_hotspot, .complete = complete_hotspot, .made_frame = frame_of_hotspot, .expand = expand_hotspot},
+    Runtime{.kind = LANGUAGE_RUBY, .frames = spec::FrameKind::ruby, .program = "ruby", .recognise = recognise_ruby, .decode = decode_ruby, .walk = walk_ruby, .line_of = line_of_ruby, .correct = correct_ruby, .corrects_all = true},
+    Runtime{.kind = LANGUAGE_NODE, .frames = spec::FrameKind::javascript, .program = "node", .recognise = recognise_node, .decode = decode_node, .walk = nullptr, .line_of = line_of_node, .complete = complete_node, .made_frame = frame_of_node, .expand = expand_node},
 };
 
 std::span<const Runtime> runtimes() { return rows; }

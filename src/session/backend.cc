@@ -6,6 +6,7 @@
 #include "bpf/pieces.h"
 #include "eval/engine.h"
 #include "session/compile.h"
+#include "session/likely_languages.h"
 
 #include <algorithm>
 #include <bit>
@@ -79,9 +80,17 @@ static base::Result<std::unique_ptr<Backend>> load(const ir::Program& program, c
     constexpr uint64_t most = 1 << 30;
     emit.flight_bytes = static_cast<uint32_t>(std::clamp<uint64_t>(std::bit_floor(options.flight_bytes / emit.possible_cpus), 2 * bpf::flight_segment, most));
   }
+  emit.languages = options.walker ? options.walker->walker->languages() : bpf::small_languages();
   report.ask_ns = base::clock_ns() - start;
   start = base::clock_ns();
   ACU_TRY(bpf::Object object, bpf::emit(program, emit));
+  if (object.walks && !options.walker) {
+    const bpf::Languages likely = likely_languages(options.pid, options.command) & ~emit.languages;
+    emit.languages |= likely;
+    if (likely) {
+      ACU_TRY(object, bpf::emit(program, emit));
+    }
+  }
   report.emit_ns = base::clock_ns() - start;
   start = base::clock_ns();
   bpf::Engine::Options load = {.license = options.license,
@@ -91,7 +100,8 @@ static base::Result<std::unique_ptr<Backend>> load(const ir::Program& program, c
                                .command_pid = options.command_pid,
                                .source = options.source,
                                .log = options.wants_log ? &report.log : nullptr,
-                               .walker = options.walker};
+                               .walker = options.walker,
+                               .emit = emit};
   ACU_TRY(std::unique_ptr<bpf::Engine> engine, bpf::Engine::load(program, object, load));
   report.load_ns = base::clock_ns() - start;
   for (const bpf::Engine::ProgramInfo& p : engine->programs()) report.instructions.push_back(p.instructions);

@@ -79,6 +79,7 @@ struct KernelOptions {
   bool wants_log = false; // of the verifier
   int pid = -1;
   int command_pid = -1; // the process of -c
+  std::string command = {}; // its file
   const base::Source* source = nullptr;
   std::shared_ptr<bpf::SharedWalker> walker = {}; // of another program that runs, which this one uses, too
   bpf::PieceSizes pieces = {};

@@ -126,6 +126,7 @@ base::Result<Child> Child::start(std::vector<std::string> words, std::string_vie
   }
   Child child;
   child.pid_ = pid;
+  child.file_ = std::move(path);
   child.pidfd_ = open_pidfd(pid);
   child.go_ = std::move(go_write);
   child.failed_ = std::move(failed_read);
@@ -133,7 +134,7 @@ base::Result<Child> Child::start(std::vector<std::string> words, std::string_vie
 }
 
 Child::Child(Child&& o) noexcept
-    : pid_(std::exchange(o.pid_, -1)), pidfd_(std::move(o.pidfd_)), go_(std::move(o.go_)),
+    : pid_(std::exchange(o.pid_, -1)), file_(std::move(o.file_)), pidfd_(std::move(o.pidfd_)), go_(std::move(o.go_)),
       failed_(std::move(o.failed_)), released_(o.released_) {}
 
 Child::~Child() {

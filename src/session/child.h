@@ -32,6 +32,7 @@ public:
   // A process that has not started its command exits by itself; a running one gets SIGTERM.
   ~Child();
   pid_t pid() const { return pid_; }
+  const std::string& file() const { return file_; } // that it runs
   // Lets the command begin. Failure: it could not be executed. `look` is called when its program is in memory but has
   // not run yet.
   base::Status release(const std::function<void()>& look = {});
@@ -43,6 +44,7 @@ public:
 private:
   Child() = default;
   pid_t pid_ = -1;
+  std::string file_;
   base::Fd pidfd_;
   base::Fd go_;     // closed unwritten: give up
   base::Fd failed_; // the child's errno if exec fails

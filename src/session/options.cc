@@ -161,6 +161,9 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::destructive:
   case OptionId::compile_only:
   case OptionId::ignored:
+  case OptionId::preprocess:
+  case OptionId::undefine:
+  case OptionId::flow:
   case OptionId::to:
   case OptionId::target_version:
   case OptionId::support:
@@ -170,6 +173,17 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::keep:
   case OptionId::max_size:
   case OptionId::token_file:
+  case OptionId::spool:
+  case OptionId::agents:
+  case OptionId::keep_fine:
+  case OptionId::users:
+  case OptionId::add_user:
+  case OptionId::role:
+  case OptionId::login_time:
+  case OptionId::tls_cert:
+  case OptionId::tls_key:
+  case OptionId::tls_ca:
+  case OptionId::push:
   case OptionId::sample:
   case OptionId::redact:
   case OptionId::debuginfod: break; // the tool looks at these itself

@@ -13,7 +13,7 @@ using spec::OptionId;
 
 // Options whose values are code, or lead to code; of --traceable-functions any file is listed line by line.
 constexpr OptionId code_options[] = {OptionId::execute, OptionId::filter, OptionId::weight, OptionId::when, OptionId::clause, OptionId::script_file, OptionId::rules, OptionId::traceable_functions};
-constexpr OptionId action_options[] = {OptionId::unsafe, OptionId::destructive};
+constexpr OptionId action_options[] = {OptionId::unsafe, OptionId::destructive, OptionId::preprocess}; // cpp runs and reads files with the rights of acu
 
 std::string named(const Given& given) {
   const spec::Option& o = *given.option;

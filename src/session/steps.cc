@@ -99,6 +99,7 @@ KernelOptions kernel_options(const Compiled& compiled, const base::Source& sourc
   return {.license = config.text("license"),
           .log_size = static_cast<uint32_t>(config.number("log_size")),
           .command_pid = child ? static_cast<int>(child->pid()) : -1,
+          .command = child ? child->file() : std::string(),
           .source = &source};
 }
 

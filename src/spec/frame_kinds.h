@@ -25,6 +25,7 @@ enum class FrameKind : uint8_t {
   interpreter, // machine code that carries out calls between functions of a language
   java,
   ruby,
+  javascript,
 };
 
 // Who runs the code. Kinds of one side are shown, hidden and folded together.
@@ -185,6 +186,17 @@ inline constexpr std::array frame_kinds{
                  .richness = 58,
                  .picture_hue = 345,
                  .terminal_color = 5},
+    FrameKindRow{.kind = FrameKind::javascript,
+                 .name = "javascript",
+                 .label = "JavaScript",
+                 .mark = "_[js]",
+                 .language = "JavaScript",
+                 .layer = Layer::language,
+                 .tag = LANGUAGE_TAG_NODE,
+                 .hue = 52,
+                 .richness = 70,
+                 .picture_hue = 56,
+                 .terminal_color = 3},
 };
 
 constexpr bool frame_kinds_are_in_order() {

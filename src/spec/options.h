@@ -127,6 +127,9 @@ enum class OptionId : uint8_t {
   destructive,
   compile_only,
   ignored,
+  preprocess,
+  undefine,
+  flow,
   to,
   target_version,
   support,
@@ -137,7 +140,18 @@ enum class OptionId : uint8_t {
   keep,
   max_size,
   token_file,
+  spool,
+  agents,
+  keep_fine,
   sample,
+  users,
+  add_user,
+  role,
+  login_time,
+  tls_cert,
+  tls_key,
+  tls_ca,
+  push,
   help,
   version,
 };
@@ -279,7 +293,7 @@ inline constexpr Option lang_option = {
     .name = "lang",
     .argument = "FRAMES",
     .allowed = "folded|both|native",
-    .doc = "Frames of Python, PHP, Perl, Lua, Ruby and Java: functions of the program (folded, default), also those of the runtime (both), or machine code only (native)."};
+    .doc = "Frames of Python, PHP, Perl, Lua, Ruby, Java and JavaScript: functions of the program (folded, default), also those of the runtime (both), or machine code only (native)."};
 
 inline constexpr Option run_options[] = {
     script_option,
@@ -449,10 +463,13 @@ inline constexpr Option dscript_options[] = {
     {.id = OptionId::faults, .letter = 'k', .doc = "Report where in the script memory reads failed."},
     {.id = OptionId::ignored, .letter = 'b', .argument = "SIZE", .doc = "Accepted and ignored: acu chooses the sizes of buffers."},
     {.id = OptionId::foreign, .letter = 'i', .argument = "ID", .doc = "Refused: numbers of probes are those of the script; name the probe with -n."},
-    {.id = OptionId::foreign, .letter = 'C', .doc = "Refused: acu runs no C preprocessor over D scripts; types of the kernel are known without headers."},
+    {.id = OptionId::preprocess, .letter = 'C', .doc = "Run the C preprocessor (cpp) over the script first."},
+    {.id = OptionId::parameter, .letter = 'D', .argument = "NAME[=VALUE]", .doc = "Define a macro for -C."},
+    {.id = OptionId::undefine, .letter = 'U', .argument = "NAME", .doc = "Undefine a macro of -C."},
+    {.id = OptionId::include_dir, .letter = 'I', .argument = "DIR", .doc = "Also search DIR for headers, with -C."},
     {.id = OptionId::foreign, .letter = 'A', .doc = "Refused: acu has no anonymous tracing; `acu record --flight` keeps the newest events in memory."},
     {.id = OptionId::foreign, .letter = 'G', .doc = "Refused: programs get their probes from sys/sdt.h."},
-    {.id = OptionId::foreign, .letter = 'F', .doc = "Refused: `acu graph` prints calls indented by their depth."},
+    {.id = OptionId::flow, .letter = 'F', .doc = "Indent lines by the depth of calls: between probes `entry` and `return`."},
     {.id = OptionId::notify_attached,
      .name = "notify-attached",
      .argument = "TEXT",
@@ -683,7 +700,7 @@ inline constexpr Option flame_options[] = {
      .name = "output",
      .argument = "FILE",
      .doc = "Write to FILE (default flame.html); the extension selects the format: .html .svg .folded .pb.gz .json (speedscope) "
-            ".perf (perf script) .acu"},
+            ".perf (perf script) .otlp (OpenTelemetry) .acu"},
     {.id = OptionId::top,
      .name = "top",
      .argument = "N",
@@ -992,7 +1009,7 @@ inline constexpr Option report_options[] = {
      .letter = 'o',
      .name = "output",
      .argument = "FILE",
-     .doc = "Convert the recording to FILE; the extension selects the format: .html .svg .folded .pb.gz .json .perf .acu; of events also .pftrace (Perfetto), "
+     .doc = "Convert the recording to FILE; the extension selects the format: .html .svg .folded .pb.gz .json .perf .otlp .acu; of events also .pftrace (Perfetto), "
             ".json (Chrome) and .ctf (a folder)."},
     {.id = OptionId::json, .name = "json", .doc = "Print the tables as one JSON object."},
     help_option};
@@ -1149,13 +1166,25 @@ inline constexpr Option list_verbs_option = {.id = OptionId::list, .letter = 'l'
 inline constexpr Option mcp_options[] = {verbs_option, server_duration_option, server_cost_option, audit_option, list_verbs_option, help_option};
 inline constexpr Option api_options[] = {verbs_option, server_duration_option, server_cost_option, audit_option, list_verbs_option, help_option};
 
+inline constexpr Option tls_cert_option = {
+    .id = OptionId::tls_cert, .name = "tls-cert", .argument = "FILE", .doc = "Encrypt connections (TLS 1.2 and 1.3) with the certificate in FILE (PEM, followed by those of its issuers). SIGHUP has it read again."};
+inline constexpr Option tls_key_option = {
+    .id = OptionId::tls_key, .name = "tls-key", .argument = "FILE", .doc = "Private key of the certificate (PEM, without a passphrase). Only its owner may read the file."};
+
 inline constexpr Option serve_options[] = {
-    {.id = OptionId::listen, .name = "listen", .argument = "ADDRESS:PORT", .doc = "Address and port to listen on (default 127.0.0.1:7070; port 0: any that is free). Only addresses of loopback are taken."},
-    {.id = OptionId::store, .name = "store", .argument = "FILE", .doc = "Where recordings are kept (default: /var/lib/acu/store.db for root, $XDG_STATE_HOME/acu/store.db for others)."},
+    {.id = OptionId::listen, .name = "listen", .argument = "ADDRESS:PORT", .doc = "Address and port to listen on (default 127.0.0.1:7070; port 0: any that is free). Other addresses than those of loopback need --tls-cert."},
+    {.id = OptionId::store, .name = "store", .argument = "FILE|URL", .doc = "Where recordings are kept (default: /var/lib/acu/store.db for root, $XDG_STATE_HOME/acu/store.db for others), or the store of a fleet, which is only read: clickhouse://HOST:8123/acu."},
     {.id = OptionId::keep, .name = "keep", .argument = "TIME", .doc = "Delete what is older: 7d (default), 12h."},
     {.id = OptionId::max_size, .name = "max-size", .argument = "SIZE", .doc = "Delete the oldest part of a store that grows beyond SIZE: 1G (default), 300M."},
     {.id = OptionId::read_only, .name = "read-only", .doc = "Refuse to run scripts, tools and measurements; everything else works."},
-    {.id = OptionId::token_file, .name = "token-file", .argument = "FILE", .doc = "Also let in programs that send the token in FILE, which is made if it is not there."},
+    {.id = OptionId::token_file, .name = "token-file", .argument = "FILE", .doc = "Also let in programs that send the token in FILE, which is made if it is not there. With --users, they may do what the role `view` may."},
+    {.id = OptionId::users, .name = "users", .argument = "FILE", .doc = "Let in the users of FILE, each with a password and a role, by a login page. Only its owner may read the file. SIGHUP has it read again."},
+    {.id = OptionId::add_user, .name = "add-user", .argument = "NAME", .doc = "Add a user to the file of --users, or change one, and exit. The password is read from the terminal or standard input."},
+    {.id = OptionId::role, .name = "role", .argument = "ROLE", .allowed = "view|measure|admin", .doc = "With --add-user: what the user may do: look at what is stored; also measure; also see the audit and stop what others measure."},
+    {.id = OptionId::login_time, .name = "login-time", .argument = "TIME", .doc = "With --users: how long a login lasts (default 12h)."},
+    tls_cert_option,
+    tls_key_option,
+    {.id = OptionId::push, .name = "push", .argument = "FILE", .doc = "Send each minute's stacks and new findings to the servers in FILE, a line each: `otlp URL`, `pyroscope URL`, `parca URL` or `webhook URL`, and header lines below it (docs/serve.md). Only its owner may read the file."},
     server_duration_option,
     server_cost_option,
     {.id = OptionId::audit, .name = "audit", .argument = "FILE", .doc = "Append a line of JSON for each change or measurement to FILE (default: the store's name and .audit)."},
@@ -1164,12 +1193,29 @@ inline constexpr Option serve_options[] = {
 inline constexpr Option store_options[] = {
     {.id = OptionId::keep, .name = "keep", .argument = "TIME", .doc = "With `compact`: delete what is older (default 7d)."},
     {.id = OptionId::max_size, .name = "max-size", .argument = "SIZE", .doc = "With `compact`: delete the oldest part beyond SIZE (default 1G)."},
-    {.id = OptionId::kind, .name = "kind", .argument = "KIND", .allowed = "cpu|offcpu", .doc = "With `export`: which stacks (default cpu)."},
-    {.id = OptionId::names, .name = "service", .argument = "NAME", .doc = "With `export`: only of this service."},
+    {.id = OptionId::kind, .name = "kind", .argument = "KIND", .allowed = "cpu|offcpu", .doc = "With `export` and `import`: which stacks (default cpu)."},
+    {.id = OptionId::names, .name = "service", .argument = "NAME", .doc = "With `export`: only of this service. With `import`: the service of all threads (default: the names of their processes)."},
     {.id = OptionId::from, .name = "from", .argument = "SECONDS", .doc = "With `export`: from this time on, in seconds since 1970, or 0 and below from now (default -3600)."},
     {.id = OptionId::until, .name = "until", .argument = "SECONDS", .doc = "With `export`: until this time (default 0: now)."},
-    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "With `export`: an .acu, .html, .svg, .folded, .pb.gz, .json or .perf file."},
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "With `export`: an .acu, .html, .svg, .folded, .pb.gz, .json, .perf or .otlp file."},
     {.id = OptionId::json, .name = "json", .doc = "With `sizes`: print JSON."},
+    help_option};
+
+inline constexpr Option agent_options[] = {
+    {.id = OptionId::to, .letter = 't', .name = "to", .argument = "URL", .doc = "Collector that gets the recordings: https://collector:7071, or http://… without encryption."},
+    {.id = OptionId::tls_ca, .name = "tls-ca", .argument = "FILE", .doc = "Certificates (PEM) of which one must have issued the collector's (default: those of this system, in /etc/ssl/certs)."},
+    {.id = OptionId::token_file, .name = "token-file", .argument = "FILE", .doc = "The token that names this host to the collector. Only its owner may read the file."},
+    {.id = OptionId::spool, .name = "spool", .argument = "FOLDER", .doc = "Where recordings wait until they are stored (default: /var/lib/acu/spool for root, $XDG_STATE_HOME/acu/spool for others)."},
+    {.id = OptionId::max_size, .name = "max-size", .argument = "SIZE", .doc = "Drop the oldest recordings of a spool that grows beyond SIZE: 256M (default). They are counted."},
+    help_option};
+inline constexpr Option collect_options[] = {
+    {.id = OptionId::store, .name = "store", .argument = "URL", .doc = "ClickHouse and the name of a database, which is made if it is not there: clickhouse://USER@HOST:8123/acu. The password is in CLICKHOUSE_PASSWORD."},
+    {.id = OptionId::agents, .name = "agents", .argument = "FILE", .doc = "A line `NAME TOKEN` for each host that may send. It is read again when it changes; only its owner may read it."},
+    {.id = OptionId::listen, .name = "listen", .argument = "ADDRESS:PORT", .doc = "Address and port to listen on (default 127.0.0.1:7071; port 0: any that is free)."},
+    tls_cert_option,
+    tls_key_option,
+    {.id = OptionId::keep_fine, .name = "keep-fine", .argument = "TIME", .doc = "Delete slots of 10 s that are older: 7d (default). Those of minutes are kept ten times as long."},
+    {.id = OptionId::keep, .name = "keep", .argument = "TIME", .doc = "Delete everything that is older: 400d (default)."},
     help_option};
 
 inline constexpr Option learn_options[] = {
@@ -1324,10 +1370,16 @@ inline constexpr Subcommand subcommands[] = {
     {"serve", "[options]",
      "Record this host all the time (CPU time, waits, numbers of services) into an embedded store, and serve the console and its HTTP API on loopback. The printed address\n"
      "has a token that opens one session.",
-     serve_options, "acu serve\nacu serve --listen 127.0.0.1:8080 --store /var/lib/acu/web1.db --keep 14d --max-size 2G\nacu serve --read-only --token-file /etc/acu/token"},
-    {"store", "FILE sizes|check|compact|export",
-     "Look after the store of `acu serve`: show what it holds, check it, delete and merge what is old, or export a range as a recording.",
-     store_options, "acu store /var/lib/acu/store.db sizes\nacu store /var/lib/acu/store.db export --service nginx.service --from -900 -o nginx.html"},
+     serve_options, "acu serve\nacu serve --listen 127.0.0.1:8080 --store /var/lib/acu/web1.db --keep 14d --max-size 2G\nacu serve --read-only --token-file /etc/acu/token\nacu serve --users /etc/acu/users --add-user alice --role measure\nacu serve --users /etc/acu/users --listen 10.0.0.5:7070 --tls-cert /etc/acu/cert.pem --tls-key /etc/acu/key.pem"},
+    {"store", "FILE sizes|check|compact|export|import [RECORDING]",
+     "Look after the store of `acu serve`: show what it holds, check it, delete and merge what is old, export a range as a recording, or import a recording.",
+     store_options, "acu store /var/lib/acu/store.db sizes\nacu store /var/lib/acu/store.db export --service nginx.service --from -900 -o nginx.html\nacu store ./incident.db import incident.acu"},
+    {"agent", "--to URL --token-file FILE [options]",
+     "Record this host all the time, as `acu serve` does, and send it to the collector of a fleet. What cannot be sent waits in a spool on disk.",
+     agent_options, "acu agent --to http://collector:7071 --token-file /etc/acu/agent.token\nacu agent --to http://127.0.0.1:7071 --token-file ./token --spool ./spool --max-size 1G"},
+    {"collect", "--store URL --agents FILE [options]",
+     "Receive the recordings of a fleet's agents and store them in ClickHouse. `acu serve --store URL` shows them.",
+     collect_options, "acu collect --store clickhouse://acu@127.0.0.1:8123/acu --agents /etc/acu/agents\nacu collect --listen 10.0.0.5:7071 --store clickhouse://acu@ch1:8123/acu --agents /etc/acu/agents --keep-fine 3d"},
     {"learn", "[--list] [LESSON]",
      "Learn acu in the terminal: twelve lessons, each with a small broken program to examine and a question about it, from `acu top` to `acu why`.",
      learn_options, "acu learn\nacu learn --list\nacu learn 4"},

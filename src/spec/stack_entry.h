@@ -28,7 +28,8 @@
 /* Machine code of an interpreter, hidden where functions of the language are shown. The second word is its address. */
 #define INTERPRETER_TAG 5ull
 #define LANGUAGE_TAG_RUBY 6ull
-/* Among native frames: compiled methods are machine code. */
+/* Among native frames: compiled functions are machine code. */
 #define LANGUAGE_TAG_JAVA 10ull
+#define LANGUAGE_TAG_NODE 11ull
 
 #define STACK_END 0xffffffffffffff00ull

@@ -175,6 +175,8 @@ Token Lexer::next() {
   const char c = peek();
   if (begins_name(c)) {
     std::string name = word();
+    // Behind the name of a member: it is printed with its own members.
+    while (peek() == '$' && at_ + 1 < text_.size() && !begins_name(text_[at_ + 1]) && text_[at_ + 1] != '#' && !std::isdigit(static_cast<unsigned char>(text_[at_ + 1]))) at_++;
     return {.kind = TokenKind::name, .where = {begin, at_}, .text = std::move(name)};
   }
   if (std::isdigit(static_cast<unsigned char>(c))) return number(begin);

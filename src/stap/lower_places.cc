@@ -47,6 +47,12 @@ std::string Lowering::words_of(const Point& p, const Component& c, std::string_v
     if (!is_plain) refuse(p, base::quoted(base::printable(a.text)) + " has characters that no probe of acu can have", "write " + std::string(what) + " without blanks, quotes and brackets");
     return is_plain ? a.text : std::string();
   }
+  if (a.kind == NodeKind::integer && (c.name == "function" || c.name == "statement")) { // an address
+    char address[32];
+    std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(a.value));
+    if (!p.text().starts_with("process")) refuse(p, "an address in the kernel cannot be probed", "name the function: `acu list 'kprobe:*'` lists them");
+    return address;
+  }
   if (a.kind == NodeKind::integer) return std::to_string(static_cast<int64_t>(a.value));
   if (a.kind == NodeKind::argument && a.text != "#") return "$" + a.text;
   refuse(p, "the argument of " + quoted(c.name) + " is no literal", "write " + std::string(what));

@@ -5,6 +5,8 @@
 #include "stap/parser.h"
 #include "stap/preprocess.h"
 
+#include <set>
+
 namespace stap {
 
 using namespace spec;
@@ -86,7 +88,8 @@ void Parser::parse_function() {
   f.body = parse_block();
   f.where.end = last_end_;
   for (const Function& other : script_.functions)
-    if (other.name == f.name) error(tag::redeclared, f.where, "there are several functions " + quoted(f.name), "acu has no overloaded functions: give each a name of its own");
+    if (other.name == f.name && other.parameters.size() == f.parameters.size())
+      error(tag::redeclared, f.where, "there are several functions " + quoted(f.name) + " with as many parameters", "acu chooses functions by the number of parameters: give each a name of its own");
   script_.functions.push_back(std::move(f));
 }
 
@@ -192,11 +195,25 @@ void Parser::run() {
   }
 }
 
+// Functions of one name that differ in the number of their parameters get that number behind their names, and so do calls.
+static void rename_overloads(Script& script) {
+  std::set<std::string> overloaded, names;
+  for (const Function& f : script.functions)
+    if (!names.insert(f.name).second) overloaded.insert(f.name);
+  auto rename = [&](std::string& name, size_t parameters) {
+    if (overloaded.contains(name)) name += "_" + std::to_string(parameters);
+  };
+  for (Node& n : script.nodes)
+    if (n.kind == NodeKind::call) rename(n.text, n.parts.size());
+  for (Function& f : script.functions) rename(f.name, f.parameters.size());
+}
+
 Script parse(std::string_view text, base::Diagnostics& diagnostics) {
   Script out;
   std::vector<Token> tokens = read_tokens(text, out.comments, diagnostics);
   if (!diagnostics.has_errors()) tokens = preprocess(std::move(tokens), out.remarks, diagnostics);
   if (!diagnostics.has_errors()) Parser(std::move(tokens), out, diagnostics).run();
+  rename_overloads(out);
   return out;
 }
 

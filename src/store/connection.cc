@@ -1,6 +1,10 @@
 // SQLite (https://www.sqlite.org/c3ref/intro.html) behind values.
 #include "store/connection.h"
 
+#include "base/clock.h"
+#include "base/print.h"
+#include "store/store.h"
+
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/statvfs.h>
@@ -47,6 +51,23 @@ std::string_view Statement::text(int column) const {
   return bytes ? std::string_view(bytes, static_cast<size_t>(::sqlite3_column_bytes(statement_, column))) : std::string_view();
 }
 
+static constexpr std::string_view took_longer = "the query of the store took longer than ";
+
+bool is_time_limit(const base::Error& error) { return error.message.starts_with(took_longer); }
+
+base::Error Connection::time_limit() const {
+  return {base::Failure::runtime, std::string(took_longer) + base::short_time(deadline_->limit_ns) + "\nhint: ask for a shorter range, or for one service"};
+}
+
+void Connection::limit_time(uint64_t limit_ns) {
+  constexpr int steps_between_looks = 10'000;
+  *deadline_ = {limit_ns, base::clock_ns() + limit_ns};
+  ::sqlite3_progress_handler(
+      get(), steps_between_looks, [](void* deadline) { return static_cast<int>(base::clock_ns() >= static_cast<const Deadline*>(deadline)->end_ns); }, deadline_.get());
+}
+
+bool Connection::is_over() const { return deadline_->end_ns && base::clock_ns() >= deadline_->end_ns; }
+
 void Connection::Close::operator()(sqlite3* connection) const { ::sqlite3_close_v2(connection); }
 
 // SQLite reports a full disk as such only where it writes, not where it maps a file.
@@ -67,6 +88,7 @@ base::Error Connection::error(int code, std::string_view message) const {
   case SQLITE_CANTOPEN: return {base::Failure::runtime, "cannot open " + subject + ": no such file or folder, or no permission"};
   case SQLITE_READONLY:
   case SQLITE_PERM: return {base::Failure::permission, "cannot write " + subject + ": no permission"};
+  case SQLITE_INTERRUPT: return time_limit();
   case SQLITE_BUSY: return {base::Failure::runtime, subject + " is locked by another program"};
   case SQLITE_IOERR: return {base::Failure::runtime, "input or output error of " + subject + " (" + why + ")"};
   default: return {base::Failure::runtime, subject + ": " + why};
@@ -107,11 +129,18 @@ int64_t Connection::integer(std::string_view query) const {
   return statement.step() ? statement.integer(0) : 0;
 }
 
+int Connection::changes() const { return ::sqlite3_changes(get()); }
+
 Transaction::~Transaction() {
   if (is_open_) (void)connection_.run("ROLLBACK");
 }
 base::Status Transaction::begin() {
   auto begun = connection_.run("BEGIN IMMEDIATE");
+  is_open_ = begun.ok();
+  return begun;
+}
+base::Status Transaction::begin_reading() {
+  auto begun = connection_.run("BEGIN");
   is_open_ = begun.ok();
   return begun;
 }

@@ -61,6 +61,11 @@ public:
   // The first failure of a statement since the last call.
   base::Status status() const;
   int64_t integer(std::string_view query) const; // the first cell of the first row; 0: there is none
+  // From now on. Statements fail when it is over; is_over() is for what is done between them.
+  void limit_time(uint64_t limit_ns);
+  bool is_over() const;
+  base::Error time_limit() const;
+  int changes() const; // rows of the last statement that changed any
   sqlite3* get() const { return connection_.get(); }
   const std::string& path() const { return path_; }
   // A code of SQLite as a sentence.
@@ -70,6 +75,10 @@ private:
   struct Close {
     void operator()(sqlite3* connection) const;
   };
+  struct Deadline {
+    uint64_t limit_ns = 0, end_ns = 0; // 0: none
+  };
+  std::unique_ptr<Deadline> deadline_ = std::make_unique<Deadline>(); // SQLite has its address
   std::unique_ptr<sqlite3, Close> connection_;
   std::unique_ptr<FirstFailure> failure_ = std::make_unique<FirstFailure>();
   std::string path_;
@@ -81,6 +90,7 @@ public:
   explicit Transaction(const Connection& connection) : connection_(connection) {}
   ~Transaction();
   base::Status begin();
+  base::Status begin_reading(); // all statements see the same rows
   base::Status commit();
 
 private:

@@ -4,6 +4,8 @@
 #include "spec/frame_kinds.h"
 
 #include <algorithm>
+#include <cmath>
+#include <unordered_set>
 
 namespace store {
 
@@ -15,23 +17,66 @@ struct PairHash {
   }
 };
 
+double seconds_of(const SlotRow& row) { return static_cast<double>(row.covered_ns) / 1e9; }
+
 } // namespace
 
-base::Result<profile::Profile> SqliteStore::profile(const ProfileQuery& query) {
-  profile::Profile out;
-  std::string conditions = "kind = (SELECT id FROM kinds WHERE name = ?1) AND slot >= ?2 AND slot < ?3";
-  if (!query.service.empty()) conditions += " AND service IN (SELECT id FROM services WHERE name = ?4)";
-  std::string threads;
-  if (query.pid) threads += " AND pid = ?5";
-  if (!query.process.empty()) threads += " AND process = (SELECT id FROM names WHERE text = ?6)";
-  if (!query.thread.empty()) threads += " AND name = (SELECT id FROM names WHERE text = ?7)";
-  if (!threads.empty()) conditions += " AND thread IN (SELECT id FROM threads WHERE 1" + threads + ")";
-  Statement samples = connection_.prepare("SELECT stack, thread, weight, count FROM samples WHERE " + conditions);
-  samples.bind(1, query.kind).bind(2, query.range.from).bind(3, query.range.to).bind(4, query.service).bind(5, int64_t{query.pid}).bind(6, query.process).bind(7, query.thread);
+std::vector<int64_t> SqliteStore::sources() {
+  std::vector<int64_t> out;
+  Statement all = connection_.prepare("SELECT id FROM sources");
+  while (all.step()) out.push_back(all.integer(0));
+  return out;
+}
 
+template<class Take> void SqliteStore::read_slots(int64_t source, Range range, bool with_samples, Take take) {
+  const std::string columns = std::string("SELECT id, source, layer, slot, length, covered, points, ") + (with_samples ? "samples" : "''") + " FROM slots ";
+  Statement rows = connection_.prepare(columns + "WHERE source = ?1 AND layer = 1 AND slot >= ?2 AND slot <= ?3 - 3600 UNION ALL " + columns +
+                                       "AS s WHERE source = ?1 AND layer = 0 AND slot > ?2 - 600 AND slot < ?3 AND slot + length > ?2 AND NOT EXISTS (SELECT 1 FROM slots AS h WHERE h.source = s.source "
+                                       "AND h.layer = 1 AND h.slot = s.slot / 3600 * 3600 AND h.slot >= ?2 AND h.slot <= ?3 - 3600)");
+  rows.bind(1, source).bind(2, range.from).bind(3, range.to);
+  while (!connection_.is_over() && rows.step()) take(slot_row(rows));
+}
+
+base::Result<profile::Profile> SqliteStore::profile(const ProfileQuery& query) {
+  Transaction reading(connection_);
+  ACU_CHECK(reading.begin_reading());
+  Statement find_source = connection_.prepare("SELECT id FROM sources WHERE name = ?1");
+  const int64_t source = find_source.bind(1, query.kind).step() ? find_source.integer(0) : 0;
+  find_source.reset();
+  // Threads that are asked for; nothing: all.
+  std::string conditions;
+  if (!query.service.empty()) conditions += " AND service IN (SELECT id FROM services WHERE name = ?1)";
+  if (query.pid) conditions += " AND pid = ?2";
+  if (!query.process.empty()) conditions += " AND process = (SELECT id FROM names WHERE text = ?3)";
+  if (!query.thread.empty()) conditions += " AND name = (SELECT id FROM names WHERE text = ?4)";
+  std::unordered_set<int64_t> asked;
+  if (!conditions.empty()) {
+    Statement threads = connection_.prepare("SELECT id FROM threads WHERE 1" + conditions);
+    threads.bind(1, query.service).bind(2, int64_t{query.pid}).bind(3, query.process).bind(4, query.thread);
+    while (threads.step()) asked.insert(threads.integer(0));
+  }
+  const int64_t lost_id = connection_.integer("SELECT id FROM names WHERE text = '" + std::string(lost_metric) + "'");
+  std::unordered_map<std::pair<int64_t, int64_t>, std::pair<uint64_t, uint64_t>, PairHash> sums; // weight and count by stack and thread
+  double lost = 0;
+  int64_t covered_ns = 0;
+  read_slots(source, query.range, true, [&](const SlotRow& row) {
+    covered_ns += row.covered_ns;
+    for (const PointRow& p : row.points)
+      if (p.metric == lost_id) lost += p.value * seconds_of(row);
+    for (const SampleRow& sample : row.samples) {
+      if (!conditions.empty() && !asked.contains(sample.thread)) continue;
+      auto& [weight, count] = sums[{sample.stack, sample.thread}];
+      weight += sample.weight, count += sample.count;
+    }
+  });
+
+  profile::Profile out;
+  out.about.start_ns = static_cast<uint64_t>(query.range.from) * 1'000'000'000;
+  out.about.duration_ns = static_cast<uint64_t>(covered_ns); // acu may not have run all the time
+  out.about.lost = static_cast<uint64_t>(std::llround(lost));
   Statement stack = connection_.prepare("SELECT frames FROM stacks WHERE id = ?1");
   Statement frame = connection_.prepare("SELECT n.text, m.text, kind, named FROM frames f JOIN names n ON n.id = f.name JOIN names m ON m.id = f.module WHERE f.id = ?1");
-  Statement thread = connection_.prepare("SELECT pid, p.text, n.text FROM threads t JOIN names p ON p.id = t.process JOIN names n ON n.id = t.name WHERE t.id = ?1");
+  Statement thread = connection_.prepare("SELECT pid, p.text, n.text, s.name FROM threads t JOIN names p ON p.id = t.process JOIN names n ON n.id = t.name JOIN services s ON s.id = t.service WHERE t.id = ?1");
   std::unordered_map<int64_t, uint32_t> frames, known_threads;
   auto frame_of = [&](int64_t id) {
     const auto [at, is_new] = frames.try_emplace(id);
@@ -49,89 +94,131 @@ base::Result<profile::Profile> SqliteStore::profile(const ProfileQuery& query) {
     const auto [at, is_new] = known_threads.try_emplace(id);
     if (!is_new) return at->second;
     profile::Thread t;
-    if (thread.bind(1, id).step()) t = {.pid = static_cast<uint32_t>(thread.integer(0)), .process = out.text(thread.text(1)), .name = out.text(thread.text(2))};
-    t.tid = static_cast<uint32_t>(id); // threads of a name are one
+    if (thread.bind(1, id).step()) t = {.pid = static_cast<uint32_t>(thread.integer(0)), .process = out.text(thread.text(1)), .name = out.text(thread.text(2)), .service = out.text(thread.text(3))}; // threads of a name are one
     thread.reset();
     return at->second = out.thread(t);
   };
-  // Added up here: a temporary tree of SQLite would take ten times as long.
-  std::unordered_map<std::pair<int64_t, int64_t>, std::pair<uint64_t, uint64_t>, PairHash> sums; // weight and count by stack and thread
-  while (samples.step()) {
-    auto& [weight, count] = sums[{samples.integer(0), samples.integer(1)}];
-    weight += static_cast<uint64_t>(samples.integer(2)), count += static_cast<uint64_t>(samples.integer(3));
-  }
   std::vector<std::pair<std::pair<int64_t, int64_t>, std::pair<uint64_t, uint64_t>>> rows(sums.begin(), sums.end());
   std::ranges::sort(rows);
-  int64_t last = 0;
-  uint32_t node = 0;
-  for (const auto& [key, sum] : rows) {
-    if (key.first != last) {
-      last = key.first, node = 0;
-      if (stack.bind(1, last).step())
-        for (int64_t id : decode_frames(stack.text(0))) node = out.node(node, frame_of(id));
+  // In the order of their frames, stacks find the nodes that they share with the one before without asking for them.
+  struct Stack {
+    std::vector<uint32_t> frames;
+    size_t first = 0, last = 0; // of its rows
+  };
+  std::vector<Stack> stacks;
+  for (size_t i = 0; i < rows.size() && !connection_.is_over(); i++) {
+    if (!i || rows[i].first.first != rows[i - 1].first.first) {
+      Stack& s = stacks.emplace_back();
+      s.first = i;
+      if (stack.bind(1, rows[i].first.first).step())
+        for (int64_t id : decode_frames(stack.text(0))) s.frames.push_back(frame_of(id));
       stack.reset();
     }
-    out.add(thread_of(key.second), node, sum.first, sum.second);
-    out.about.samples += sum.second;
+    stacks.back().last = i + 1;
+  }
+  std::ranges::sort(stacks, {}, &Stack::frames);
+  std::vector<uint32_t> nodes; // of the stack before
+  const std::vector<uint32_t> none;
+  const std::vector<uint32_t>* before = &none;
+  for (const Stack& s : stacks) {
+    if (connection_.is_over()) break;
+    const auto shared = static_cast<size_t>(std::ranges::mismatch(s.frames, *before).in1 - s.frames.begin());
+    nodes.resize(shared);
+    for (size_t i = shared; i < s.frames.size(); i++) nodes.push_back(out.node(nodes.empty() ? 0 : nodes.back(), s.frames[i]));
+    for (size_t i = s.first; i < s.last; i++) {
+      out.add(thread_of(rows[i].first.second), nodes.empty() ? 0 : nodes.back(), rows[i].second.first, rows[i].second.second);
+      out.about.samples += rows[i].second.second;
+    }
+    before = &s.frames;
   }
   ACU_CHECK(connection_.status());
-  out.about.start_ns = static_cast<uint64_t>(query.range.from) * 1'000'000'000;
-  // Recorded: acu may not have run all the time.
-  Statement covered = connection_.prepare("SELECT sum(length) FROM slots WHERE slot >= ?1 AND slot < ?2");
-  if (covered.bind(1, query.range.from).bind(2, query.range.to).step()) out.about.duration_ns = static_cast<uint64_t>(covered.integer(0)) * 1'000'000'000;
+  if (connection_.is_over()) return connection_.time_limit();
   return out;
 }
 
+// Of a number that several sources record (own_lost), the sum; where one of them recorded nothing, that of the others.
 base::Result<Series> SqliteStore::series(const std::string& service, const std::vector<std::string>& metrics, Range range, uint64_t points) {
   Series out;
   const int64_t length = std::max<int64_t>(range.to - range.from, 1);
   points = std::clamp<uint64_t>(points, 1, 5000);
   out.step = std::max<int64_t>(1, (length + static_cast<int64_t>(points) * slot_seconds - 1) / (static_cast<int64_t>(points) * slot_seconds)) * slot_seconds;
   // What was merged is not finer than that.
-  Statement coarsest = connection_.prepare("SELECT max(length) FROM slots WHERE slot >= ?1 AND slot < ?2");
+  Statement coarsest = connection_.prepare("SELECT max(length) FROM slots WHERE layer = 0 AND slot >= ?1 AND slot < ?2");
   if (coarsest.bind(1, range.from).bind(2, range.to).step() && coarsest.integer(0) > out.step) out.step = coarsest.integer(0);
   coarsest.reset();
   const int64_t first = range.from - range.from % out.step;
   for (int64_t t = first; t < range.to; t += out.step) out.times.push_back(t);
   out.metrics = metrics;
   out.values.assign(metrics.size(), std::vector<std::optional<double>>(out.times.size()));
-  std::vector<double> covered(out.times.size());
-  Statement slots = connection_.prepare("SELECT slot, length FROM slots WHERE slot >= ?1 AND slot < ?2");
-  slots.bind(1, first).bind(2, range.to);
-  while (slots.step()) covered[static_cast<size_t>((slots.integer(0) - first) / out.step)] += static_cast<double>(slots.integer(1));
-  Statement values = connection_.prepare("SELECT s.slot, sum(value * length) FROM slots t CROSS JOIN series s ON s.slot = t.slot WHERE t.slot >= ?1 AND t.slot < ?2 AND "
-                                         "service IN (SELECT id FROM services WHERE name = ?3) AND metric = (SELECT id FROM names WHERE text = ?4) GROUP BY s.slot");
+  std::unordered_set<int64_t> ids;
+  Statement of_service = connection_.prepare("SELECT id FROM services WHERE name = ?1");
+  of_service.bind(1, service);
+  while (of_service.step()) ids.insert(of_service.integer(0));
+  std::unordered_map<int64_t, size_t> metric_at;
+  Statement of_metric = connection_.prepare("SELECT id FROM names WHERE text = ?1");
   for (size_t m = 0; m < metrics.size(); m++) {
-    for (size_t i = 0; i < covered.size(); i++)
-      if (covered[i] > 0) out.values[m][i] = 0;
-    values.bind(1, first).bind(2, range.to).bind(3, service).bind(4, metrics[m]);
-    while (values.step()) {
-      const auto at = static_cast<size_t>((values.integer(0) - first) / out.step);
-      if (covered[at] > 0) out.values[m][at] = out.values[m][at].value_or(0) + values.number(1) / covered[at];
+    if (of_metric.bind(1, metrics[m]).step()) metric_at.emplace(of_metric.integer(0), m);
+    of_metric.reset();
+  }
+  std::vector<std::vector<std::optional<std::vector<double>>>> sums; // by source and metric: where the source records the metric, by time
+  std::vector<std::vector<double>> seconds;                           // by source and time
+  Statement rows = connection_.prepare("SELECT id, source, layer, slot, length, covered, points, '' FROM slots WHERE source = ?1 AND layer = 0 AND slot > ?2 - 600 AND slot < ?3 AND slot + length > ?2");
+  for (int64_t source : sources()) {
+    auto& of_source = sums.emplace_back(metrics.size());
+    auto& covered = seconds.emplace_back(out.times.size());
+    rows.bind(1, source).bind(2, first).bind(3, range.to);
+    while (!connection_.is_over() && rows.step()) {
+      const SlotRow row = slot_row(rows);
+      const size_t at = row.slot < first ? 0 : static_cast<size_t>((row.slot - first) / out.step);
+      covered[at] += seconds_of(row);
+      for (const PointRow& p : row.points) {
+        const auto m = ids.contains(p.service) ? metric_at.find(p.metric) : metric_at.end();
+        if (m == metric_at.end()) continue;
+        if (!of_source[m->second]) of_source[m->second].emplace(out.times.size());
+        (*of_source[m->second])[at] += p.value * seconds_of(row);
+      }
     }
-    values.reset();
+    rows.reset();
+  }
+  for (size_t m = 0; m < metrics.size(); m++) {
+    const bool is_recorded = std::ranges::any_of(sums, [&](const auto& of_source) { return of_source[m].has_value(); });
+    for (size_t s = 0; s < sums.size(); s++)
+      for (size_t t = 0; t < out.times.size(); t++)
+        if (seconds[s][t] > 0 && (!is_recorded || sums[s][m])) out.values[m][t] = out.values[m][t].value_or(0) + (sums[s][m] ? (*sums[s][m])[t] / seconds[s][t] : 0);
   }
   ACU_CHECK(connection_.status());
+  if (connection_.is_over()) return connection_.time_limit();
   return out;
 }
 
 base::Result<std::vector<ServiceUse>> SqliteStore::services(Range range) {
-  Statement covered = connection_.prepare("SELECT sum(length) FROM slots WHERE slot >= ?1 AND slot < ?2");
-  const double seconds = covered.bind(1, range.from).bind(2, range.to).step() ? covered.number(0) : 0;
-  covered.reset();
-  Statement values = connection_.prepare("SELECT v.name, v.type, n.text, sum(value * length) FROM slots t CROSS JOIN series s ON s.slot = t.slot JOIN services v ON v.id = s.service "
-                                         "JOIN names n ON n.id = s.metric WHERE t.slot >= ?1 AND t.slot < ?2 GROUP BY s.service, s.metric");
-  values.bind(1, range.from).bind(2, range.to);
-  std::map<Service, ServiceUse> found;
-  while (values.step()) {
-    const Service service = {std::string(values.text(0)), static_cast<ServiceType>(values.integer(1))};
-    ServiceUse& use = found[service];
-    use.service = service;
-    use.metrics.emplace_back(values.text(2), seconds > 0 ? values.number(3) / seconds : 0);
+  std::map<std::pair<int64_t, int64_t>, double> means; // by service and metric
+  for (int64_t source : sources()) {
+    std::map<std::pair<int64_t, int64_t>, double> sums;
+    double seconds = 0;
+    read_slots(source, range, false, [&](const SlotRow& row) {
+      seconds += seconds_of(row);
+      for (const PointRow& p : row.points) sums[{p.service, p.metric}] += p.value * seconds_of(row);
+    });
+    if (seconds > 0)
+      for (const auto& [key, sum] : sums) means[key] += sum / seconds;
+  }
+  Statement service = connection_.prepare("SELECT name, type FROM services WHERE id = ?1"), name = connection_.prepare("SELECT text FROM names WHERE id = ?1");
+  std::vector<ServiceUse> out;
+  std::optional<int64_t> last;
+  for (const auto& [key, mean] : means) {
+    if (key.first != last) {
+      last = key.first;
+      service.bind(1, *last).step();
+      out.push_back({.service = {std::string(service.text(0)), static_cast<ServiceType>(service.integer(1))}, .metrics = {}});
+      service.reset();
+    }
+    name.bind(1, key.second).step();
+    out.back().metrics.emplace_back(name.text(0), mean);
+    name.reset();
   }
   ACU_CHECK(connection_.status());
-  std::vector<ServiceUse> out;
-  for (auto& [service, use] : found) out.push_back(std::move(use));
+  if (connection_.is_over()) return connection_.time_limit();
   std::ranges::stable_sort(out, [](const ServiceUse& a, const ServiceUse& b) { return a.metric("cpu") > b.metric("cpu"); });
   return out;
 }
@@ -152,10 +239,12 @@ base::Result<Sizes> SqliteStore::sizes() {
   const auto page = static_cast<uint64_t>(connection_.integer("PRAGMA page_size"));
   out.bytes = page * static_cast<uint64_t>(connection_.integer("PRAGMA page_count"));
   out.free_bytes = page * static_cast<uint64_t>(connection_.integer("PRAGMA freelist_count"));
-  for (std::string_view table : {"samples", "stacks", "frames", "names", "threads", "services", "series", "slots", "findings"})
+  out.rows.emplace_back("samples", connection_.integer("SELECT sum(sample_rows) FROM slots WHERE layer = 0"));
+  out.rows.emplace_back("series", connection_.integer("SELECT sum(point_rows) FROM slots WHERE layer = 0"));
+  for (std::string_view table : {"slots", "stacks", "frames", "names", "threads", "services", "findings"})
     out.rows.emplace_back(table, connection_.integer("SELECT count(*) FROM " + std::string(table)));
-  out.from = connection_.integer("SELECT min(slot) FROM slots");
-  out.to = connection_.integer("SELECT max(slot + length) FROM slots");
+  out.from = connection_.integer("SELECT min(slot) FROM slots WHERE layer = 0");
+  out.to = connection_.integer("SELECT max(slot + length) FROM slots WHERE layer = 0");
   ACU_CHECK(connection_.status());
   return out;
 }

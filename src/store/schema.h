@@ -5,11 +5,11 @@
 
 namespace store {
 
-constexpr int64_t schema_version = 1;
+constexpr int64_t schema_version = 2;
 // `application_id` of SQLite's header: "acu1".
 constexpr int64_t application_id = 0x61637531;
 
-// A store that is empty gets its tables (Access::write). Failure: it is of a newer acu, or no store of acu.
+// A store that is empty gets its tables (Access::write). Failure: it is of an older or newer acu, or no store of acu.
 base::Status prepare_schema(const Connection& connection, Access access);
 
 } // namespace store

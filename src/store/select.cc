@@ -5,6 +5,7 @@
 #include "base/print.h"
 #include "report/json.h"
 #include "store/connection.h"
+#include "store/row_tables.h"
 #include "store/schema.h"
 
 #include <cmath>
@@ -42,6 +43,7 @@ std::string cell(sqlite3_stmt* statement, int column) {
 base::Result<Rows> select(const std::string& path, const std::string& text, size_t most_rows, uint64_t duration_ns) {
   ACU_TRY(const Connection connection, Connection::open(path, Access::read));
   ACU_CHECK(prepare_schema(connection, Access::read));
+  add_row_tables(connection.get());
   ::sqlite3_set_authorizer(connection.get(), authorize, nullptr);
   ::sqlite3_limit(connection.get(), SQLITE_LIMIT_LENGTH, static_cast<int>(most_bytes)); // of one value: hex(zeroblob(500000000))
   uint64_t end_ns = base::clock_ns() + duration_ns;
@@ -51,7 +53,7 @@ base::Result<Rows> select(const std::string& path, const std::string& text, size
   const char* rest = nullptr;
   auto failed = [&](std::string_view hint = {}) {
     std::string message = ::sqlite3_errmsg(connection.get());
-    if (message == "not authorized" || message == "authorization denied") message = "only queries that read are allowed";
+    if (message == "not authorized" || message == "authorization denied" || message.ends_with("may not be modified")) message = "only queries that read are allowed";
     const int offset = ::sqlite3_error_offset(connection.get());
     if (offset >= 0) message = "at character " + std::to_string(offset + 1) + ": " + message;
     return base::Error{base::Failure::usage, message + std::string(hint)};

@@ -1,17 +1,37 @@
-// The embedded store, in parts: writing (write.cc), reading (read.cc), upkeep (upkeep.cc).
+// The embedded store, in parts: writing (write.cc), reading (read.cc), merging and deleting (upkeep.cc, unused.cc).
 #pragma once
 
 #include "store/connection.h"
+#include "store/packed.h"
 #include "store/store.h"
 
+#include <functional>
 #include <unordered_map>
 
 namespace store {
 
+// Slots are kept in two layers: the slots as they are written and merged later, and complete hours beside them, so that long ranges need few rows.
+enum Layer : int64_t { as_recorded = 0, hours = 1 };
+constexpr int64_t hour_seconds = 3600;
+constexpr int64_t longest_slot = 600;             // of the first layer
+constexpr std::string_view other_stacks = "[other stacks]"; // what becomes of stacks beyond the heaviest
+
+// What a source recorded in a slot.
+struct SlotRow {
+  int64_t source = 0;
+  Layer layer = as_recorded;
+  int64_t slot = 0, length = slot_seconds;
+  int64_t covered_ns = 0;
+  std::vector<PointRow> points;
+  std::vector<SampleRow> samples;
+};
+// Sums of samples, means of points over all that is covered; the rest is that of the first.
+SlotRow merged(const std::vector<SlotRow>& rows);
+
 class SqliteStore final : public Store {
 public:
   explicit SqliteStore(Connection connection) : connection_(std::move(connection)) {}
-  base::Status write(const std::vector<Batch>& batches, int64_t slot, const std::vector<Point>& points) override;
+  base::Status write(const Slot& slot, const std::vector<Point>& points, const Batch* batch) override;
   base::Status write(const Finding& finding) override;
   base::Result<profile::Profile> profile(const ProfileQuery& query) override;
   base::Result<Series> series(const std::string& service, const std::vector<std::string>& metrics, Range range, uint64_t points) override;
@@ -23,20 +43,41 @@ public:
   base::Result<std::vector<std::string>> check() override;
 
 private:
+  // ---- write.cc
   // Prepared once; it was reset.
   Statement& kept(std::string_view text);
   int64_t id_of(Statement& insert); // of the row that it returns
   int64_t name_id(std::string_view text);
+  int64_t source_id(std::string_view name);
   int64_t service_id(const Service& service);
   int64_t frame_id(const profile::Profile& profile, uint32_t frame);
-  int64_t thread_id(const profile::Profile& profile, uint32_t thread);
-  int64_t stack_id(const profile::Profile& profile, uint32_t node);
-  void write_samples(const Batch& batch);
-  void write_points(int64_t slot, const std::vector<Point>& points);
+  int64_t thread_id(int64_t service, uint32_t pid, int64_t process, int64_t name);
+  int64_t stack_id(const std::vector<int64_t>& frames);
+  int64_t other_stack();
+  std::vector<SampleRow> rows_of(const Batch& batch);
+  void keep_heaviest(std::vector<SampleRow>& rows, size_t most);
   void forget();
+  void forget_after_deletions();
+  std::optional<SlotRow> find_slot(int64_t source, int64_t second);
+  void put(const SlotRow& row);
+
+  // ---- read.cc
+  std::vector<int64_t> sources();
+  // Complete hours where there are any, and slots for the rest; those in which the range begins count whole.
+  template<class Take> void read_slots(int64_t source, Range range, bool with_samples, Take take);
+
+  // ---- upkeep.cc, unused.cc
+  // Some of what is due, in one transaction that others need not wait long for; true: there was something.
   base::Result<bool> merge_slots(int64_t now);
-  base::Status delete_until(int64_t slot);
+  base::Result<bool> make_hours(const Limits& limits, int64_t now);
+  base::Result<bool> delete_some(int64_t until);
+  base::Status delete_until(int64_t second);
+  std::vector<SlotRow> slots_of(int64_t source, Range range);
+  base::Status keep_size(const Limits& limits);
   base::Status delete_unused();
+  base::Status delete_rows(std::string_view table, const std::vector<int64_t>& ids, const std::function<void()>& look_again, const std::function<bool(int64_t)>& is_used);
+  base::Result<std::vector<std::string>> check_references();
+  base::Status give_space_back();
   uint64_t used_bytes() const;
 
   Connection connection_;
@@ -48,6 +89,10 @@ private:
   std::unordered_map<uint64_t, int64_t> stacks_; // by hash
   int64_t deletions_ = 0; // of rows that are referred to, by anybody, when these were remembered
 };
+
+// Samples in a slot of this length: the heaviest are kept.
+size_t most_rows(int64_t length);
+SlotRow slot_row(const Statement& row); // of the columns id, source, layer, slot, length, covered, points, samples
 
 // Frames of a stack, the outermost first, as LEB128 numbers of the table `frames`.
 std::string encode_frames(const std::vector<int64_t>& frames);

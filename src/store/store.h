@@ -31,23 +31,29 @@ struct Service {
 };
 inline const std::string host_service; // empty: series of the whole host
 
-// Samples of one kind and slot. `profile` has the frames; weights are those of `gains`.
+// Who recorded what, when and for how long. A source is written by one process at a time (writer_lock.h), and a slot as often as is needed: each time adds
+// to it.
+struct Slot {
+  std::string source;       // "host", or a kind of samples: "cpu", "offcpu", … (spec/profile_kinds.h)
+  int64_t begin = 0;        // slot_of()
+  uint64_t covered_ns = 0;  // how long the source recorded: less than the slot's length where it began, ended, or was held up
+};
+
+// Samples of a slot, of the kind of its source. `profile` has the frames; weights are those of `gains`.
 struct Batch {
-  std::string kind; // "cpu", "offcpu", … (spec/profile_kinds.h)
-  int64_t slot = 0;
   const profile::Profile* profile = nullptr;
   std::span<const profile::Gain> gains;
   std::vector<Service> services; // by the profile's threads
   double scale = 1;              // of weights: from the unit of the kind to the unit that is stored (ns, bytes, …)
 };
 
-// A number of a slot: a mean over it. `is_part`: what is there already is added to.
+// A number: its mean over what the slot covers. Sources that record the same number (own_lost) add up.
 struct Point {
   Service service; // an empty name: the host
   std::string metric;
   double value = 0;
-  bool is_part = false;
 };
+inline constexpr std::string_view lost_metric = "own_lost"; // of the host, for each second
 
 // Seconds since 1970; `to` is not in it.
 struct Range {
@@ -68,7 +74,7 @@ struct Series {
   std::vector<std::vector<std::optional<double>>> values; // by metric; nothing: not recorded then
 };
 
-// Means over a range.
+// Means over what was recorded of a range.
 struct ServiceUse {
   Service service;
   std::vector<std::pair<std::string, double>> metrics;
@@ -87,6 +93,14 @@ struct Sizes {
   int64_t from = 0, to = 0;                            // of samples and series; 0: there are none
 };
 
+// A host of a fleet (src/fleet), by the last report of its agent.
+struct Host {
+  std::string name;
+  int64_t received = 0, slot = 0;  // when the last batch came, and of which time it is
+  int64_t clock_offset = 0;        // seconds that its clock was ahead of the collector's
+  uint64_t lost_batches = 0, lost_samples = 0; // that its spool had no room for
+};
+
 struct Limits {
   int64_t keep_seconds = 7 * 86400;
   uint64_t max_bytes = uint64_t{1} << 30;
@@ -95,16 +109,18 @@ struct Limits {
 class Store {
 public:
   virtual ~Store() = default;
-  // All or nothing.
-  virtual base::Status write(const std::vector<Batch>& batches, int64_t slot, const std::vector<Point>& points) = 0;
+  // All or nothing. `batch`: none, where the source records only numbers.
+  virtual base::Status write(const Slot& slot, const std::vector<Point>& points, const Batch* batch = nullptr) = 0;
   virtual base::Status write(const Finding& finding) = 0;
-  // Frames are in the profile once; unit and title are for the caller to set.
+  // Frames are in the profile once; unit and title are for the caller to set. Its duration is the time that was recorded; its losses are those of the kind.
   virtual base::Result<profile::Profile> profile(const ProfileQuery& query) = 0;
   virtual base::Result<Series> series(const std::string& service, const std::vector<std::string>& metrics, Range range, uint64_t points) = 0;
   virtual base::Result<std::vector<ServiceUse>> services(Range range) = 0;
   virtual base::Result<std::vector<Finding>> findings(Range range, const std::string& service, size_t most) = 0;
   virtual base::Result<Sizes> sizes() = 0;
-  // Merges old slots, deletes what is older than the limits or beyond them, and gives space back to the disk.
+  // Of a fleet's store; of one host: none.
+  virtual base::Result<std::vector<Host>> hosts() { return std::vector<Host>(); }
+  // Merges old slots, deletes what is older than the limits or beyond them with all that only it referred to, and gives space back to the disk.
   virtual base::Status keep_within(const Limits& limits, int64_t now) = 0;
   // The same for all that is old, at once.
   virtual base::Status compact(const Limits& limits, int64_t now) = 0;
@@ -112,8 +128,10 @@ public:
   virtual base::Result<std::vector<std::string>> check() = 0;
 };
 
-// Failure: the store is of a newer version, damaged, no store, or cannot be written.
+// Failure: the store is of another version, damaged, no store, or cannot be written. Reading ends with a failure that is_time_limit() after `limit_ns`
+// (0: never).
 enum class Mode : uint8_t { read, write };
-base::Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, Mode mode);
+base::Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, Mode mode, uint64_t limit_ns = 0);
+bool is_time_limit(const base::Error& error);
 
 } // namespace store

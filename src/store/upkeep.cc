@@ -1,5 +1,8 @@
-// What keeps a store small: slots are merged as they age, and deleted at last; what they referred to follows.
+// What keeps a store small: slots are merged as they age, and deleted at last; what they referred to follows (unused.cc). All of this is done in steps of some
+// milliseconds: samplers and requests use the store in between.
 #include "store/sqlite_store.h"
+
+#include <ctime>
 
 namespace store {
 
@@ -9,8 +12,26 @@ namespace {
 struct Merge {
   int64_t age, length;
 };
-constexpr Merge merges[] = {{3600, 60}, {86400, 600}};
-constexpr int64_t most_at_once = 3600; // seconds of slots in one transaction, so that writers need not wait long
+constexpr Merge merges[] = {{3600, 60}, {86400, longest_slot}};
+constexpr int64_t lengths[] = {slot_seconds, 60, longest_slot};
+constexpr int most_groups = 10;         // that become one slot each, in one transaction
+constexpr int64_t late_seconds = 120;   // for which an hour is waited for slots that are written late
+constexpr int64_t sweep_seconds = 3600; // between two looks for rows that nothing refers to
+
+// Between two transactions, so that others get their turn.
+void pause() {
+  const timespec moment = {0, 2'000'000};
+  ::nanosleep(&moment, nullptr);
+}
+
+// As often as there is something.
+template<class Step> base::Status repeat(Step step) {
+  for (;;) {
+    ACU_TRY(const bool has_more, step());
+    if (!has_more) return {};
+    pause();
+  }
+}
 
 } // namespace
 
@@ -19,82 +40,129 @@ uint64_t SqliteStore::used_bytes() const {
   return static_cast<uint64_t>(pages * connection_.integer("PRAGMA page_size"));
 }
 
-// true: there was something to merge.
+// Of the first layer.
+std::vector<SlotRow> SqliteStore::slots_of(int64_t source, Range range) {
+  Statement& rows = kept("SELECT id, source, layer, slot, length, covered, points, samples FROM slots WHERE source = ?1 AND layer = 0 AND slot >= ?2 AND slot < ?3 ORDER BY slot");
+  rows.bind(1, source).bind(2, range.from).bind(3, range.to);
+  std::vector<SlotRow> out;
+  while (rows.step()) out.push_back(slot_row(rows));
+  rows.reset();
+  return out;
+}
+
 base::Result<bool> SqliteStore::merge_slots(int64_t now) {
-  bool has_merged = false;
-  for (const Merge& merge : merges) {
-    const int64_t until = (now - merge.age) / merge.length * merge.length;
-    Statement first = connection_.prepare("SELECT min(slot) FROM slots WHERE length < ?1 AND slot < ?2");
-    first.bind(1, merge.length).bind(2, until);
-    const int64_t oldest = first.step() ? first.integer(0) : 0;
-    first.reset();
-    if (!oldest) continue;
-    has_merged = true;
-    const int64_t from = oldest / merge.length * merge.length, to = std::min(until, from + most_at_once);
-    const std::string length = std::to_string(merge.length), range = " slot >= " + std::to_string(from) + " AND slot < " + std::to_string(to);
-    const std::string merged = "slot / " + length + " * " + length;
-    // Means of numbers are over the time for which there are slots.
-    ACU_CHECK(connection_.run(
-        "CREATE TEMP TABLE merged_samples AS SELECT kind, " + merged + " AS slot, service, thread, stack, sum(weight) AS weight, sum(count) AS count FROM samples "
-        "WHERE kind IN (SELECT id FROM kinds) AND" + range + " GROUP BY 1, 2, 3, 4, 5;"
-        "CREATE TEMP TABLE merged_slots AS SELECT " + merged + " AS slot, sum(length) AS covered FROM slots WHERE" + range + " GROUP BY 1;"
-        "CREATE TEMP TABLE merged_series AS SELECT s.slot / " + length + " * " + length + " AS slot, service, metric, sum(value * length) / max(covered) AS value "
-        "FROM slots t CROSS JOIN series s ON s.slot = t.slot JOIN merged_slots m ON m.slot = s.slot / " + length + " * " + length + " WHERE t.slot >= " + std::to_string(from) + " AND t.slot < " + std::to_string(to) + " GROUP BY 1, 2, 3;"
-        "DELETE FROM samples WHERE kind IN (SELECT id FROM kinds) AND" + range + ";"
-        "DELETE FROM series WHERE" + range + "; DELETE FROM slots WHERE" + range + ";"
-        "INSERT INTO samples SELECT kind, slot, service, thread, stack, weight, count FROM merged_samples;"
-        "INSERT INTO series(slot, service, metric, value) SELECT slot, service, metric, value FROM merged_series;"
-        "INSERT INTO slots SELECT slot, " + length + " FROM merged_slots;"
-        "DROP TABLE merged_samples; DROP TABLE merged_series; DROP TABLE merged_slots"));
-  }
-  ACU_CHECK(connection_.status());
-  return has_merged;
-}
-
-base::Status SqliteStore::delete_until(int64_t slot) {
-  const std::string number = std::to_string(slot);
-  return connection_.run("DELETE FROM samples WHERE kind IN (SELECT id FROM kinds) AND slot < " + number + "; DELETE FROM series WHERE slot < " + number +
-                        "; DELETE FROM slots WHERE slot < " + number + "; DELETE FROM findings WHERE time < " + number);
-}
-
-base::Status SqliteStore::delete_unused() {
-  return connection_.run("DELETE FROM stacks WHERE id NOT IN (SELECT stack FROM samples); DELETE FROM threads WHERE id NOT IN (SELECT thread FROM samples); UPDATE deletions SET n = n + 1");
-}
-
-base::Status SqliteStore::keep_within(const Limits& limits, int64_t now) {
-  constexpr double enough = 0.9; // of the limit, so that this is not done every minute
-  forget(); // numbers of rows that may go
   Transaction transaction(connection_);
   ACU_CHECK(transaction.begin());
-  ACU_TRY(const bool has_merged, merge_slots(now));
-  (void)has_merged;
-  const bool was_full = used_bytes() > limits.max_bytes;
-  const int64_t oldest = connection_.integer("SELECT min(slot) FROM slots");
-  bool has_deleted = oldest && oldest < now - limits.keep_seconds;
-  if (has_deleted) ACU_CHECK(delete_until(now - limits.keep_seconds));
-  // The oldest tenth at a time; stacks are the larger part, and go with the samples that were their last.
-  while (was_full && static_cast<double>(used_bytes()) > enough * static_cast<double>(limits.max_bytes)) {
+  forget_after_deletions();
+  Statement& find = kept("SELECT source, slot FROM slots WHERE layer = 0 AND length = ?1 AND slot < ?2 ORDER BY slot LIMIT 1");
+  Statement& remove = kept("DELETE FROM slots WHERE source = ?1 AND layer = 0 AND slot >= ?2 AND slot < ?3");
+  int groups = 0;
+  for (const Merge& merge : merges) {
+    const int64_t until = (now - merge.age) / merge.length * merge.length;
+    for (int64_t length : lengths) {
+      while (length < merge.length && groups < most_groups) {
+        const bool is_there = find.bind(1, length).bind(2, until).step();
+        const int64_t source = find.integer(0), from = find.integer(1) / merge.length * merge.length;
+        find.reset();
+        if (!is_there) break;
+        groups++;
+        std::vector<SlotRow> rows = slots_of(source, {from, from + merge.length});
+        if (rows.empty()) break;
+        SlotRow row = merged(rows);
+        row.slot = from, row.length = merge.length;
+        keep_heaviest(row.samples, most_rows(row.length));
+        remove.bind(1, source).bind(2, from).bind(3, from + merge.length).run();
+        put(row);
+      }
+    }
+  }
+  ACU_CHECK(connection_.status());
+  if (groups) ACU_CHECK(transaction.commit());
+  return groups > 0;
+}
+
+// An hour to which something is added later is deleted (write.cc), and made again here.
+base::Result<bool> SqliteStore::make_hours(const Limits& limits, int64_t now) {
+  Transaction transaction(connection_);
+  ACU_CHECK(transaction.begin());
+  forget_after_deletions();
+  Statement& find = kept("SELECT source, slot / 3600 * 3600 AS hour FROM slots WHERE layer = 0 AND slot >= ?1 AND slot < ?2 EXCEPT SELECT source, slot FROM slots WHERE layer = 1 ORDER BY hour LIMIT 1");
+  const int64_t oldest = (now - limits.keep_seconds) / hour_seconds * hour_seconds + hour_seconds;
+  const bool is_there = find.bind(1, oldest).bind(2, (now - late_seconds) / hour_seconds * hour_seconds).step();
+  const int64_t source = find.integer(0), hour = find.integer(1);
+  find.reset();
+  ACU_CHECK(connection_.status());
+  if (!is_there) return false;
+  SlotRow row = merged(slots_of(source, {hour, hour + hour_seconds}));
+  row.layer = hours, row.slot = hour, row.length = hour_seconds;
+  keep_heaviest(row.samples, most_rows(row.length));
+  put(row);
+  ACU_CHECK(connection_.status());
+  ACU_CHECK(transaction.commit());
+  return true;
+}
+
+base::Result<bool> SqliteStore::delete_some(int64_t until) {
+  constexpr int64_t most = 100; // slots in one transaction
+  Transaction transaction(connection_);
+  ACU_CHECK(transaction.begin());
+  Statement& remove = kept("DELETE FROM slots WHERE id IN (SELECT id FROM slots WHERE layer = ?1 AND length = ?2 AND slot < ?3 ORDER BY slot LIMIT ?4)");
+  bool has_deleted = false;
+  auto delete_of = [&](Layer layer, int64_t length) {
+    remove.bind(1, static_cast<int64_t>(layer)).bind(2, length).bind(3, until).bind(4, most).run();
+    has_deleted |= connection_.changes() > 0;
+  };
+  for (int64_t length : lengths) delete_of(as_recorded, length);
+  delete_of(hours, hour_seconds);
+  ACU_CHECK(connection_.status());
+  if (has_deleted) ACU_CHECK(transaction.commit());
+  return has_deleted;
+}
+
+base::Status SqliteStore::delete_until(int64_t second) {
+  ACU_CHECK(repeat([&] { return delete_some(second); }));
+  return connection_.run("DELETE FROM findings WHERE time < " + std::to_string(second));
+}
+
+// The oldest tenth at a time; stacks are the larger part, and go with the samples that were their last.
+base::Status SqliteStore::keep_size(const Limits& limits) {
+  constexpr double enough = 0.9; // of the limit, so that this is not done every minute
+  if (used_bytes() <= limits.max_bytes) return {};
+  while (static_cast<double>(used_bytes()) > enough * static_cast<double>(limits.max_bytes)) {
     const int64_t from = connection_.integer("SELECT min(slot) FROM slots"), to = connection_.integer("SELECT max(slot) FROM slots");
     if (from >= to) break;
     ACU_CHECK(delete_until(from + std::max((to - from) / 10, slot_seconds)));
     ACU_CHECK(delete_unused());
-    has_deleted = true;
   }
-  if (has_deleted) ACU_CHECK(delete_unused());
-  ACU_CHECK(transaction.commit());
-  if (!has_deleted) return {};
-  Statement vacuum = connection_.prepare("PRAGMA incremental_vacuum"); // a step gives one page back
-  vacuum.run();
-  return connection_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  return connection_.status();
+}
+
+base::Status SqliteStore::give_space_back() {
+  constexpr int64_t least = 64, at_once = 200; // pages
+  int64_t free = connection_.integer("PRAGMA freelist_count");
+  if (free < least) return connection_.status();
+  for (int64_t before = free + 1; free > 0 && free < before; pause()) {
+    before = free;
+    ACU_CHECK(connection_.run("PRAGMA incremental_vacuum(" + std::to_string(at_once) + ")"));
+    free = connection_.integer("PRAGMA freelist_count");
+  }
+  return connection_.run("PRAGMA wal_checkpoint(PASSIVE)"); // this shortens the file
+}
+
+base::Status SqliteStore::keep_within(const Limits& limits, int64_t now) {
+  ACU_CHECK(repeat([&] { return merge_slots(now); }));
+  ACU_CHECK(delete_until(now - limits.keep_seconds));
+  ACU_CHECK(repeat([&] { return make_hours(limits, now); }));
+  ACU_CHECK(keep_size(limits));
+  const int64_t swept = connection_.integer("SELECT swept FROM upkeep");
+  if (now - swept >= sweep_seconds || swept > now) { // a clock that was set back
+    ACU_CHECK(delete_unused());
+    ACU_CHECK(connection_.run("UPDATE upkeep SET swept = " + std::to_string(now)));
+  }
+  return give_space_back();
 }
 
 base::Status SqliteStore::compact(const Limits& limits, int64_t now) {
-  for (bool has_more = true; has_more;) {
-    Transaction transaction(connection_);
-    ACU_CHECK(transaction.begin());
-    ACU_TRY(has_more, merge_slots(now));
-    ACU_CHECK(transaction.commit());
-  }
   ACU_CHECK(keep_within(limits, now));
   ACU_CHECK(delete_unused());
   return connection_.run("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
@@ -107,11 +175,13 @@ base::Result<std::vector<std::string>> SqliteStore::check() {
     if (integrity.text(0) != "ok") out.emplace_back(integrity.text(0));
   if (auto whole = connection_.status(); !whole.ok()) out.push_back(whole.error().message);
   if (!out.empty()) return out;
-  for (auto [table, column, target] : {std::tuple{"samples", "stack", "stacks"}, {"samples", "thread", "threads"}, {"samples", "service", "services"}, {"series", "service", "services"},
-                                       {"series", "metric", "names"}, {"frames", "name", "names"}, {"frames", "module", "names"}}) {
+  for (auto [table, column, target] : {std::tuple{"slots", "source", "sources"}, {"threads", "service", "services"}, {"threads", "process", "names"}, {"threads", "name", "names"},
+                                       {"frames", "name", "names"}, {"frames", "module", "names"}}) {
     const std::string missing = std::string("SELECT count(*) FROM ") + table + " WHERE " + column + " NOT IN (SELECT id FROM " + target + ")";
     if (const int64_t n = connection_.integer(missing)) out.push_back(std::to_string(n) + " rows of " + table + " refer to " + target + " that are missing");
   }
+  ACU_TRY(const std::vector<std::string> missing, check_references());
+  out.insert(out.end(), missing.begin(), missing.end());
   ACU_CHECK(connection_.status());
   return out;
 }

@@ -11,9 +11,7 @@ namespace store {
 
 namespace {
 
-constexpr size_t most_rows = 2000;      // of a kind in a slot: the heaviest; the others become one stack for each thread
-constexpr size_t most_remembered = 200'000; // stacks, and as many frames
-constexpr std::string_view other_stacks = "[other stacks]";
+constexpr size_t most_remembered = 100'000; // stacks, frames, names and threads
 
 // FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), 64 bits.
 uint64_t hash_of(std::string_view bytes) {
@@ -55,14 +53,47 @@ std::vector<int64_t> decode_frames(std::string_view bytes) {
   return out;
 }
 
-base::Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, Mode mode) {
+base::Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, Mode mode, uint64_t limit_ns) {
   const Access access = mode == Mode::write ? Access::write : Access::read;
   ACU_TRY(Connection connection, Connection::open(path, access));
   ACU_CHECK(prepare_schema(connection, access));
   // A write-ahead log: readers see whole transactions while one is written. The system may lose the last ones if it crashes, never the file.
   if (access == Access::write) ACU_CHECK(connection.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304"));
-  ACU_CHECK(connection.run("PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY"));
+  ACU_CHECK(connection.run("PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY"));
+  if (limit_ns) connection.limit_time(limit_ns);
   return std::unique_ptr<Store>(new SqliteStore(std::move(connection)));
+}
+
+size_t most_rows(int64_t length) {
+  struct Row {
+    int64_t length;
+    size_t most;
+  };
+  constexpr Row table[] = {{slot_seconds, 2000}, {60, 700}, {longest_slot, 2000}};
+  for (const Row& row : table)
+    if (length <= row.length) return row.most;
+  return 4000; // of an hour
+}
+
+SlotRow merged(const std::vector<SlotRow>& rows) {
+  SlotRow out = {.source = rows.front().source, .layer = rows.front().layer, .slot = rows.front().slot, .length = rows.front().length, .points = {}, .samples = {}};
+  for (const SlotRow& row : rows) {
+    out.covered_ns += row.covered_ns;
+    out.samples.insert(out.samples.end(), row.samples.begin(), row.samples.end());
+  }
+  add_up(out.samples);
+  std::map<std::pair<int64_t, int64_t>, double> means; // by service and metric; what a row has not was 0 there
+  for (const SlotRow& row : rows) {
+    const double share = out.covered_ns ? static_cast<double>(row.covered_ns) / static_cast<double>(out.covered_ns) : 1 / static_cast<double>(rows.size());
+    for (const PointRow& p : row.points) means[{p.service, p.metric}] += p.value * share;
+  }
+  for (const auto& [key, value] : means) out.points.push_back({key.first, key.second, value});
+  return out;
+}
+
+SlotRow slot_row(const Statement& row) {
+  return {.source = row.integer(1), .layer = static_cast<Layer>(row.integer(2)), .slot = row.integer(3), .length = row.integer(4), .covered_ns = row.integer(5),
+          .points = unpack_points(row.text(6)), .samples = unpack_samples(row.text(7))};
 }
 
 void SqliteStore::forget() { names_.clear(), services_.clear(), frames_.clear(), threads_.clear(), stacks_.clear(); }
@@ -104,19 +135,19 @@ int64_t SqliteStore::frame_id(const profile::Profile& profile, uint32_t frame) {
   return at->second = id_of(insert);
 }
 
-int64_t SqliteStore::thread_id(const profile::Profile& profile, uint32_t thread) {
-  const profile::Thread& t = profile.threads()[thread];
-  const int64_t process = name_id(profile.texts()[t.process]), name = name_id(profile.texts()[t.name]);
-  const auto [at, is_new] = threads_.try_emplace({t.pid, process, name});
-  if (!is_new) return at->second;
-  Statement& insert = kept("INSERT INTO threads(pid, process, name) VALUES(?1, ?2, ?3) ON CONFLICT DO UPDATE SET pid = pid RETURNING id");
-  return at->second = id_of(insert.bind(1, int64_t{t.pid}).bind(2, process).bind(3, name));
+int64_t SqliteStore::source_id(std::string_view name) {
+  Statement& insert = kept("INSERT INTO sources(name) VALUES(?1) ON CONFLICT DO UPDATE SET name = name RETURNING id");
+  return id_of(insert.bind(1, name));
 }
 
-int64_t SqliteStore::stack_id(const profile::Profile& profile, uint32_t node) {
-  std::vector<int64_t> frames;
-  for (; node; node = profile.nodes()[node].parent) frames.push_back(frame_id(profile, profile.nodes()[node].frame));
-  std::reverse(frames.begin(), frames.end());
+int64_t SqliteStore::thread_id(int64_t service, uint32_t pid, int64_t process, int64_t name) {
+  const auto [at, is_new] = threads_.try_emplace({service, pid, process, name});
+  if (!is_new) return at->second;
+  Statement& insert = kept("INSERT INTO threads(service, pid, process, name) VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET pid = pid RETURNING id");
+  return at->second = id_of(insert.bind(1, service).bind(2, int64_t{pid}).bind(3, process).bind(4, name));
+}
+
+int64_t SqliteStore::stack_id(const std::vector<int64_t>& frames) {
   const std::string bytes = encode_frames(frames);
   const uint64_t hash = hash_of(bytes);
   const auto [at, is_new] = stacks_.try_emplace(hash);
@@ -125,52 +156,105 @@ int64_t SqliteStore::stack_id(const profile::Profile& profile, uint32_t node) {
   return at->second = id_of(insert.bind(1, static_cast<int64_t>(hash)).bind_bytes(2, bytes));
 }
 
-void SqliteStore::write_samples(const Batch& batch) {
+int64_t SqliteStore::other_stack() {
+  profile::Profile note;
+  const uint32_t frame = note.frame({.name = note.text(other_stacks), .kind = profile::FrameKind::note});
+  return stack_id({frame_id(note, frame)});
+}
+
+std::vector<SampleRow> SqliteStore::rows_of(const Batch& batch) {
   const profile::Profile& p = *batch.profile;
   std::vector<profile::Gain> gains;
   for (const profile::Gain& g : batch.gains)
     if (g.sample < p.samples().size()) gains.push_back(g);
   std::ranges::sort(gains, [](const profile::Gain& a, const profile::Gain& b) { return a.weight > b.weight; });
-  Statement kind = connection_.prepare("INSERT INTO kinds(name) VALUES(?1) ON CONFLICT DO UPDATE SET name = name RETURNING id");
-  if (!kind.bind(1, batch.kind).step()) return;
-  const int64_t kind_id = kind.integer(0);
-  kind.reset();
-  Statement insert = connection_.prepare("INSERT INTO samples VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) "
-                                         "ON CONFLICT DO UPDATE SET weight = weight + excluded.weight, count = count + excluded.count");
-  profile::Profile others;
-  const uint32_t other_node = others.node(0, others.frame({.name = others.text(other_stacks), .kind = profile::FrameKind::note}));
-  for (size_t i = 0; i < gains.size(); i++) {
-    const profile::Sample& sample = p.samples()[gains[i].sample];
-    const int64_t stack = i < most_rows ? stack_id(p, sample.node) : stack_id(others, other_node);
-    insert.bind(1, kind_id).bind(2, batch.slot).bind(3, service_id(batch.services[sample.thread])).bind(4, thread_id(p, sample.thread)).bind(5, stack);
-    insert.bind(6, static_cast<int64_t>(std::llround(static_cast<double>(gains[i].weight) * batch.scale))).bind(7, static_cast<int64_t>(gains[i].count));
-    insert.run();
+  // By numbers of the profile; 0: not asked for yet. Most stacks share frames and threads.
+  std::vector<int64_t> frame_ids(p.frames().size()), thread_ids(p.threads().size()), without_pid(p.threads().size());
+  auto frame_at = [&](uint32_t frame) { return frame_ids[frame] ? frame_ids[frame] : frame_ids[frame] = frame_id(p, frame); };
+  auto thread_at = [&](std::vector<int64_t>& ids, uint32_t thread, bool with_pid) {
+    const profile::Thread& t = p.threads()[thread];
+    return ids[thread] ? ids[thread] : ids[thread] = thread_id(service_id(batch.services[thread]), with_pid ? t.pid : 0, name_id(p.texts()[t.process]), name_id(p.texts()[t.name]));
+  };
+  std::vector<SampleRow> out;
+  std::vector<int64_t> frames;
+  for (const profile::Gain& gain : gains) {
+    const profile::Sample& sample = p.samples()[gain.sample];
+    const bool is_kept = out.size() < most_rows(slot_seconds);
+    SampleRow row = {.weight = static_cast<uint64_t>(std::llround(static_cast<double>(gain.weight) * batch.scale)), .count = gain.count};
+    row.thread = is_kept ? thread_at(thread_ids, sample.thread, true) : thread_at(without_pid, sample.thread, false);
+    if (is_kept) {
+      frames.clear();
+      for (uint32_t node = sample.node; node; node = p.nodes()[node].parent) frames.push_back(frame_at(p.nodes()[node].frame));
+      std::reverse(frames.begin(), frames.end());
+      row.stack = stack_id(frames);
+    } else {
+      row.stack = other_stack();
+    }
+    out.push_back(row);
   }
+  add_up(out);
+  return out;
 }
 
-void SqliteStore::write_points(int64_t slot, const std::vector<Point>& points) {
-  Statement set = connection_.prepare("INSERT INTO series VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET value = excluded.value");
-  Statement add = connection_.prepare("INSERT INTO series VALUES(?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET value = value + excluded.value");
-  for (const Point& point : points) {
-    if (point.value == 0 || !std::isfinite(point.value)) continue; // what is not there is 0, where the slot is there
-    Statement& statement = point.is_part ? add : set;
-    statement.bind(1, service_id(point.service)).bind(2, name_id(point.metric)).bind(3, slot).bind(4, point.value);
-    statement.run();
+// The others become one stack for all threads of a name in all processes of a name: neither CPU time nor waiting time gets lost.
+void SqliteStore::keep_heaviest(std::vector<SampleRow>& rows, size_t most) {
+  if (rows.size() <= most) return;
+  std::ranges::nth_element(rows, rows.begin() + static_cast<std::ptrdiff_t>(most), [](const SampleRow& a, const SampleRow& b) { return a.weight > b.weight; });
+  const int64_t stack = other_stack();
+  std::unordered_map<int64_t, int64_t> without_pid;
+  Statement& thread = kept("SELECT service, process, name FROM threads WHERE id = ?1");
+  for (size_t i = most; i < rows.size(); i++) {
+    const auto [at, is_new] = without_pid.try_emplace(rows[i].thread, rows[i].thread);
+    if (is_new) {
+      const bool is_there = thread.bind(1, rows[i].thread).step();
+      const int64_t service = thread.integer(0), process = thread.integer(1), name = thread.integer(2);
+      thread.reset();
+      if (is_there) at->second = thread_id(service, 0, process, name);
+    }
+    rows[i].thread = at->second, rows[i].stack = stack;
   }
+  add_up(rows);
 }
 
-base::Status SqliteStore::write(const std::vector<Batch>& batches, int64_t slot, const std::vector<Point>& points) {
+void SqliteStore::forget_after_deletions() {
+  const int64_t deletions = connection_.integer("SELECT deletions FROM upkeep");
+  if (deletions == deletions_) return;
+  forget(); // whoever deleted rows may be another process
+  deletions_ = deletions;
+}
+
+std::optional<SlotRow> SqliteStore::find_slot(int64_t source, int64_t second) {
+  Statement& find = kept("SELECT id, source, layer, slot, length, covered, points, samples FROM slots WHERE source = ?1 AND layer = 0 AND slot <= ?2 AND slot > ?3 ORDER BY slot DESC LIMIT 1");
+  const bool is_there = find.bind(1, source).bind(2, second).bind(3, second - longest_slot).step() && find.integer(3) + find.integer(4) > second;
+  std::optional<SlotRow> out;
+  if (is_there) out = slot_row(find);
+  find.reset();
+  return out;
+}
+
+void SqliteStore::put(const SlotRow& row) {
+  Statement& insert = kept("INSERT OR REPLACE INTO slots(source, layer, slot, length, covered, point_rows, sample_rows, points, samples) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
+  insert.bind(1, row.source).bind(2, static_cast<int64_t>(row.layer)).bind(3, row.slot).bind(4, row.length).bind(5, row.covered_ns);
+  insert.bind(6, static_cast<int64_t>(row.points.size())).bind(7, static_cast<int64_t>(row.samples.size())).bind_bytes(8, pack(row.points)).bind_bytes(9, pack(row.samples));
+  insert.run();
+}
+
+base::Status SqliteStore::write(const Slot& slot, const std::vector<Point>& points, const Batch* batch) {
   if (stacks_.size() + frames_.size() + names_.size() + threads_.size() > most_remembered) forget();
   Transaction transaction(connection_);
   ACU_CHECK(transaction.begin());
-  if (const int64_t deletions = connection_.integer("SELECT n FROM deletions"); deletions != deletions_) {
-    forget(); // whoever deleted rows may be another process; their numbers may be those of new rows by now
-    deletions_ = deletions;
+  forget_after_deletions();
+  SlotRow row = {.source = source_id(slot.source), .slot = slot.begin, .covered_ns = static_cast<int64_t>(slot.covered_ns)};
+  for (const Point& point : points) // what is not there is 0, where the slot is there
+    if (point.value != 0 && std::isfinite(point.value)) row.points.push_back({service_id(point.service), name_id(point.metric), point.value});
+  if (batch) row.samples = rows_of(*batch);
+  if (auto earlier = find_slot(row.source, slot.begin)) { // merged already, perhaps: the clock was set
+    row = merged({*earlier, row});
+    keep_heaviest(row.samples, most_rows(row.length));
   }
-  Statement add_slot = connection_.prepare("INSERT OR IGNORE INTO slots VALUES(?1, ?2)");
-  add_slot.bind(1, slot).bind(2, slot_seconds).run();
-  for (const Batch& batch : batches) write_samples(batch);
-  write_points(slot, points);
+  put(row);
+  Statement& incomplete = kept("DELETE FROM slots WHERE source = ?1 AND layer = 1 AND slot = ?2");
+  incomplete.bind(1, row.source).bind(2, row.slot - row.slot % hour_seconds).run();
   auto written = connection_.status();
   if (written.ok()) written = transaction.commit();
   if (!written.ok()) forget(); // its rows are not there

@@ -1,5 +1,6 @@
 #include "target/live_target.h"
 
+#include "base/priority.h"
 #include "base/privilege.h"
 #include "base/text.h"
 #include "target/areas.h"
@@ -220,6 +221,7 @@ public:
     uint64_t start = now_ns();
     bool in_time = true;
     {
+      const base::RaisedPriority raised;
       ACU_TRY(ThreadStop stop, ThreadStop::stop(pid_));
       threads_ = stop.threads();
       for (const Thread& t : threads_)

@@ -3,6 +3,7 @@
 #include "dlang/lower.h"
 #include "session/run.h"
 #include "session/script.h"
+#include "tool/preprocess.h"
 #include "tool/tool.h"
 
 #include <algorithm>
@@ -88,6 +89,7 @@ base::Status take(session::Options& to, const Given& g) {
     break;
   case OptionId::destructive: set("destructive"); break;
   case OptionId::zero_probes: set("zdefs"); break;
+  case OptionId::flow: set("flowindent"); break;
   case OptionId::set_option: {
     const size_t sign = g.value.find('=');
     set(std::string_view(g.value).substr(0, sign), sign == g.value.npos ? std::string_view() : std::string_view(g.value).substr(sign + 1));
@@ -116,11 +118,33 @@ base::Status take(session::Options& to, const Given& g) {
   return {};
 }
 
+// -C, and the options that are for it.
+base::Status preprocess(session::Options& to, const Arguments& arguments) {
+  std::vector<std::string> options;
+  for (const Given& g : arguments.options) {
+    const std::string_view letter = g.id == OptionId::parameter ? "-D" : g.id == OptionId::undefine ? "-U" : g.id == OptionId::include_dir ? "-I" : "";
+    if (!letter.empty()) options.push_back(std::string(letter) + g.value);
+  }
+  if (!arguments.has(OptionId::preprocess)) {
+    if (options.empty()) return {};
+    return base::Error{base::Failure::usage, "`-D`, `-U` and `-I` are for the C preprocessor: add -C"};
+  }
+  if (!to.has_script) {
+    ACU_TRY(to.script, text_of_file(to.file));
+    to.has_script = true;
+    to.script_name = to.file;
+  }
+  const size_t slash = to.file.rfind('/');
+  ACU_TRY(to.script, preprocess_d(to.script, slash == to.file.npos ? "." : to.file.substr(0, slash + 1), options));
+  return {};
+}
+
 base::Result<session::Options> read(const Arguments& arguments) {
   session::Options out;
   out.d_script.emplace();
   for (const Given& g : arguments.options) ACU_CHECK(take(out, g));
   ACU_CHECK(take_script(out, arguments));
+  ACU_CHECK(preprocess(out, arguments));
   if (!out.command.empty() && out.pid >= 0) return base::Error{base::Failure::usage, "`-c` and `-p` cannot be combined"};
   return out;
 }

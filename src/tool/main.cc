@@ -106,13 +106,15 @@ static void fill_standard_descriptors() {
 }
 
 // Nothing is left to do then; what was attached goes with the process.
-static void out_of_memory() {
+[[noreturn]] static void out_of_memory() {
   tool::complain("ERROR: out of memory\nhint: free some, raise the limit (ulimit -v, the control group's memory.max), or ask for less: fewer map keys, a shorter recording\n");
   ::_exit(static_cast<int>(base::Failure::runtime));
 }
 
+// Objects of libraries at namespace scope (Asio's of TLS) ask for memory before main: this goes before all of them.
+[[gnu::constructor(101)]] static void watch_memory() { std::set_new_handler(out_of_memory); }
+
 int main(int argc, char** argv) {
-  std::set_new_handler(out_of_memory);
   libdeflate_set_memory_allocator([](size_t size) { return ::operator new(size); }, [](void* memory) { ::operator delete(memory); }); // its callers do not ask
   fill_standard_descriptors();
   const tool::Words words(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0));

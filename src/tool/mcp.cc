@@ -67,6 +67,7 @@ template<class Serve> int serve(std::string_view name, Words words, size_t most_
   if (!options.ok()) return fail(options.error());
   if (arguments->words.size() > most_words) return refuse("`" + arguments->words[most_words] + "`: usage: acu " + std::string(name) + " " + std::string(self.usage));
   if (arguments->has(OptionId::list)) return say(agent::verbs_markdown(options->settings)), 0;
+  options->command = name;
   auto served = serve(*options, arguments->words);
   return served.ok() ? 0 : fail(served.error());
 }

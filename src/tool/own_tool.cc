@@ -167,8 +167,8 @@ std::vector<std::string> compare(const ToolHeader& header, std::string_view outp
     if (const std::vector<Column> found = read_headings(line); !found.empty()) has_headings |= names(found) == names(header.columns);
     if (!line.starts_with('@')) continue;
     std::string name(line.substr(0, line.find_first_of("[: ")));
-    const auto has = [&](const std::vector<std::string>& all) { return std::find(all.begin(), all.end(), name) != all.end(); };
-    if (!has(header.maps) && !has(unknown)) unknown.push_back(std::move(name));
+    const bool is_shown = std::any_of(header.maps.begin(), header.maps.end(), [&](const ShownMap& m) { return m.name == name; });
+    if (!is_shown && std::find(unknown.begin(), unknown.end(), name) == unknown.end()) unknown.push_back(std::move(name));
   }
   if (!has_headings) wrong.push_back("the header shows the columns" + names(header.columns) + "; the output has no such line");
   for (const std::string& name : unknown) wrong.push_back("the output has the map " + name + ", which the header does not show");

@@ -72,9 +72,9 @@ int run_script(const Script& script, Words words) {
   for (std::string_view word : words) {
     if (word == "--") break;
     if (word == "--help" || word == "-h") return say(explanation(script)), 0;
-    if (word == "--explain") {
+    if (word == "--explain" || word == "--schema") {
       auto header = read_header(script.text);
-      return header.ok() ? (say(explain(*header)), 0) : fail(header.error());
+      return header.ok() ? (say(word == "--schema" ? schema_of(*header) : explain(*header)), 0) : fail(header.error());
     }
   }
   std::string option = "-e", text(script.text);

@@ -1,13 +1,20 @@
 // `acu serve`, and the samplers that it starts.
 #include "base/text.h"
+#include "fleet/clickhouse_store.h"
+#include "fleet/spool.h"
 #include "monitor/sampler.h"
+#include "net/crypto.h"
+#include "net/private_file.h"
 #include "session/arguments.h"
 #include "session/signals.h"
+#include "store/writer_lock.h"
+#include "tool/add_user.h"
 #include "tool/scripts.h"
 #include "tool/store_options.h"
 #include "tool/tool.h"
 #include "web/serve.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -23,40 +30,41 @@ namespace {
 base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
 
 base::Status read_address(const std::string& text, web::ServeOptions& to) {
-  const size_t colon = text.rfind(':');
-  const auto port = colon == text.npos ? std::nullopt : base::parse_integer(std::string_view(text).substr(colon + 1));
-  std::string address = text.substr(0, colon == text.npos ? 0 : colon);
-  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
-  if (!port || *port > 65535 || address.empty()) return usage("`--listen` takes an address and a port (127.0.0.1:7070, [::1]:7070), not `" + text + "`");
-  if (!address.starts_with("127.") && address != "::1")
-    return usage("`--listen " + text + "`: only addresses of loopback (127.0.0.1, ::1) are taken, as the connection is not encrypted\nhint: ssh -L 7070:127.0.0.1:7070 HOST");
-  to.address = address, to.port = static_cast<uint16_t>(*port);
+  ACU_CHECK(read_listen(text, to.address, to.port));
+  if (!to.address.starts_with("127.") && to.address != "::1" && !to.tls.are_named())
+    return usage("`--listen " + text + "`: connections from other hosts must be encrypted\nhint: --tls-cert FILE --tls-key FILE; or stay on loopback, and ssh -L 7070:127.0.0.1:7070 HOST");
   return {};
 }
 
-// In a folder of its own, which only its owner may enter.
-base::Result<std::string> default_store() {
-  std::string folder = "/var/lib/acu";
-  if (::geteuid() != 0) {
-    const char* state = std::getenv("XDG_STATE_HOME");
-    const char* home = std::getenv("HOME");
-    if (state && state[0] == '/')
-      folder = std::string(state) + "/acu";
-    else if (home && home[0] == '/')
-      folder = std::string(home) + "/.local/state/acu";
-    else
-      return usage("neither XDG_STATE_HOME nor HOME is set: name the store with --store FILE");
+base::Status read_access(const session::Arguments& arguments, web::ServeOptions& to) {
+  ACU_TRY(to.tls, read_tls(arguments));
+  to.token_file = arguments.text(OptionId::token_file);
+  to.users = arguments.text(OptionId::users);
+  if (arguments.has(OptionId::role)) return usage("--role is for --add-user NAME");
+  if (const std::string* text = arguments.value(OptionId::login_time)) {
+    if (to.users.empty()) return usage("--login-time is for the users of --users FILE");
+    ACU_TRY(to.login_ns, session::read_time("--login-time", *text, 1'000'000'000));
   }
-  std::error_code failed;
-  const bool is_new = std::filesystem::create_directories(folder, failed);
-  if (failed) return base::errno_error("cannot make the folder `" + folder + "`", failed.value());
-  if (is_new) ::chmod(folder.c_str(), 0700);
+  return {};
+}
+
+base::Status read_push(const std::string& file, web::ServeOptions& to) {
+  if (to.open_fleet) return usage("--push sends what this host records; the store of a fleet is only read");
+  ACU_TRY(const std::string text, net::read_private("the servers of --push", file));
+  ACU_TRY(to.push, push::read_targets(text, file));
+  if (std::ranges::any_of(to.push, [](const push::Target& target) { return target.to.is_encrypted; })) ACU_CHECK(net::load_tls());
+  return {};
+}
+
+base::Result<std::string> default_store() {
+  ACU_TRY(const std::string folder, state_folder());
   return folder + "/store.db";
 }
 
 base::Result<web::ServeOptions> read_serve(const session::Arguments& arguments) {
   web::ServeOptions out;
   out.version = version_number();
+  ACU_CHECK(read_access(arguments, out));
   if (const std::string* text = arguments.value(OptionId::listen)) ACU_CHECK(read_address(*text, out));
   if (const std::string* text = arguments.value(OptionId::store)) {
     out.store = *text;
@@ -65,8 +73,18 @@ base::Result<web::ServeOptions> read_serve(const session::Arguments& arguments) 
   }
   ACU_TRY(out.limits, read_limits(arguments));
   out.is_read_only = arguments.has(OptionId::read_only);
-  out.token_file = arguments.text(OptionId::token_file);
   out.audit = arguments.text(OptionId::audit);
+  if (out.store.starts_with(fleet::address_scheme)) {
+    ACU_TRY(const fleet::Address address, fleet::read_address(out.store));
+    out.open_fleet = [address](const std::string& host) -> base::Result<std::unique_ptr<store::Store>> { return fleet::open_clickhouse(address, host); };
+    out.store = address.shown();
+    out.is_read_only = true; // a measurement would be of this host
+    if (out.audit.empty()) {
+      ACU_TRY(const std::string folder, state_folder());
+      out.audit = folder + "/fleet.audit";
+    }
+  }
+  if (const std::string* file = arguments.value(OptionId::push)) ACU_CHECK(read_push(*file, out));
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(const uint64_t ns, session::read_time("--max-duration", *text, 100'000'000));
     out.settings.max_seconds = static_cast<double>(ns) / 1e9;
@@ -82,8 +100,17 @@ base::Result<web::ServeOptions> read_serve(const session::Arguments& arguments) 
   return out;
 }
 
+// `spool:FOLDER`: what an agent sends.
+monitor::SamplerOptions sampler_options(const std::string& store) {
+  if (!store.starts_with(fleet::spool_scheme))
+    return {.own = [store](std::string_view source) { return store::lock_source(store, source); },
+            .open = [store] { return store::open_sqlite(store, store::Mode::write); }};
+  const std::string spool = store.substr(fleet::spool_scheme.size());
+  return {.own = [spool](std::string_view source) { return store::lock_source(spool, source); }, .open = [spool] { return fleet::open_spool(spool); }};
+}
+
 base::Status sample(const std::string& what, const session::Arguments& arguments, const std::string& store) {
-  monitor::SamplerOptions options = {.store = store};
+  monitor::SamplerOptions options = sampler_options(store);
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(options.duration_ns, session::read_time("--max-duration", *text));
   }
@@ -95,12 +122,51 @@ base::Status sample(const std::string& what, const session::Arguments& arguments
 
 } // namespace
 
+base::Result<std::string> state_folder() {
+  std::string folder = "/var/lib/acu";
+  if (::geteuid() != 0) {
+    const char* state = std::getenv("XDG_STATE_HOME");
+    const char* home = std::getenv("HOME");
+    if (state && state[0] == '/')
+      folder = std::string(state) + "/acu";
+    else if (home && home[0] == '/')
+      folder = std::string(home) + "/.local/state/acu";
+    else
+      return usage("neither XDG_STATE_HOME nor HOME is set: name files with --store FILE or --spool FOLDER");
+  }
+  std::error_code failed;
+  const bool is_new = std::filesystem::create_directories(folder, failed);
+  if (failed) return base::errno_error("cannot make the folder `" + folder + "`", failed.value());
+  if (is_new) ::chmod(folder.c_str(), 0700);
+  return folder;
+}
+
+base::Result<web::TlsFiles> read_tls(const session::Arguments& arguments) {
+  web::TlsFiles out = {std::string(arguments.text(OptionId::tls_cert)), std::string(arguments.text(OptionId::tls_key))};
+  if (out.certificate.empty() != out.key.empty()) return usage("--tls-cert and --tls-key belong together: the certificate, and its private key");
+  return out;
+}
+
+base::Status read_listen(const std::string& text, std::string& address, uint16_t& port) {
+  const size_t colon = text.rfind(':');
+  const auto number = colon == text.npos ? std::nullopt : base::parse_integer(std::string_view(text).substr(colon + 1));
+  std::string host = text.substr(0, colon == text.npos ? 0 : colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (!number || *number > 65535 || host.empty()) return usage("`--listen` takes an address and a port (127.0.0.1:7070, [::1]:7070), not `" + text + "`");
+  address = host, port = static_cast<uint16_t>(*number);
+  return {};
+}
+
 int serve(Words words) {
   const spec::Subcommand& self = *spec::find_subcommand("serve");
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return refuse(arguments.error().message);
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   if (!arguments->words.empty()) return refuse("`" + arguments->words[0] + "`: usage: acu serve " + std::string(self.usage));
+  if (arguments->has(OptionId::add_user)) {
+    auto added = add_user(*arguments);
+    return added.ok() ? 0 : fail(added.error());
+  }
   auto options = read_serve(*arguments);
   if (!options.ok()) return fail(options.error());
   const std::string* what = arguments->value(OptionId::sample);

@@ -20,8 +20,10 @@
 #include "tool/tool.h"
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <optional>
+#include <thread>
 
 namespace tool {
 
@@ -29,7 +31,8 @@ namespace {
 
 using spec::OptionId;
 
-constexpr int max_rounds = 6, max_tries = 3;
+constexpr int max_rounds = 6, max_tries = 5;
+constexpr auto before_next_try = std::chrono::milliseconds(20); // times the tries so far
 
 struct Request {
   runtime::Show languages = runtime::Show::folded;
@@ -122,12 +125,13 @@ private:
   enum class Use : uint8_t { learning, trying, told };
 
   int freeze() {
-    // On a machine that is busy a stop may take long for want of a CPU: another try may not.
+    // On a machine that is busy a stop may take long for want of a CPU: another try may not, after others have had theirs.
     for (int tried = 1;; tried++) {
       auto frozen = target_.freeze(request_.most_ns, look_);
       stops_++;
       if (frozen.ok()) break;
       if (frozen.error().kind != base::Failure::runtime || tried == max_tries) return fail(frozen.error());
+      std::this_thread::sleep_for(tried * before_next_try);
     }
     longest_ns_ = std::max(longest_ns_, target_.pause_ns());
     return 0;

@@ -1,4 +1,4 @@
-// `acu store FILE sizes|check|compact|export`.
+// `acu store FILE sizes|check|compact|export|import`.
 #include "base/counted.h"
 #include "base/output_file.h"
 #include "base/print.h"
@@ -8,6 +8,7 @@
 #include "profile/formats.h"
 #include "report/json_object.h"
 #include "tool/sizes.h"
+#include "tool/store_import.h"
 #include "tool/store_options.h"
 #include "tool/tool.h"
 
@@ -89,10 +90,15 @@ base::Status export_range(store::Store& store, const session::Arguments& argumen
 }
 
 base::Result<int> run_store(const session::Arguments& arguments) {
-  if (arguments.words.size() != 2) return usage("usage: acu store FILE sizes|check|compact|export");
+  const bool imports = arguments.words.size() > 1 && arguments.words[1] == "import";
+  if (arguments.words.size() != (imports ? 3 : 2)) return usage(imports ? "`import` takes one recording: acu store FILE import RECORDING" : "usage: acu store FILE sizes|check|compact|export|import");
   const std::string &path = arguments.words[0], &verb = arguments.words[1];
+  if (imports) {
+    ACU_CHECK(import_recording(path, arguments.words[2], arguments));
+    return 0;
+  }
   const bool writes = verb == "compact";
-  if (!writes && verb != "sizes" && verb != "check" && verb != "export") return usage("`" + verb + "`: acu store FILE sizes, check, compact or export");
+  if (!writes && verb != "sizes" && verb != "check" && verb != "export") return usage("`" + verb + "`: acu store FILE sizes, check, compact, export or import");
   if (::access(path.c_str(), F_OK) != 0) return base::errno_error("cannot open the store `" + path + "`", errno);
   ACU_TRY(auto store, store::open_sqlite(path, writes ? store::Mode::write : store::Mode::read));
   if (verb == "check") {

@@ -45,6 +45,8 @@ int mcp(Words words);
 int api(Words words);
 int serve(Words words);
 int store(Words words);
+int agent(Words words);
+int collect(Words words);
 int learn(Words words);
 int policy(Words words);
 int info(Words words);
@@ -57,7 +59,7 @@ struct Command {
 constexpr Command commands[] = {
     {"run", run}, {"list", list}, {"bpftrace", bpftrace}, {"dscript", dscript}, {"convert", convert}, {"sym", sym}, {"modules", modules}, {"flame", flame}, {"record", record}, {"flight", flight}, {"dump", dump},
     {"top", top},   {"report", report}, {"timeline", timeline}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"why", why}, {"graph", graph},
-    {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"emit", emit}, {"tools", tools}, {"tool", own_tool}, {"mcp", mcp}, {"api", api}, {"serve", serve}, {"store", store}, {"learn", learn}, {"policy", policy}, {"info", info}, {"help", help},
+    {"stat", stat}, {"core", core},     {"snap", snap}, {"sql", sql}, {"emit", emit}, {"tools", tools}, {"tool", own_tool}, {"mcp", mcp}, {"api", api}, {"serve", serve}, {"store", store}, {"agent", agent}, {"collect", collect}, {"learn", learn}, {"policy", policy}, {"info", info}, {"help", help},
 };
 // The same for a tool, whose script is the text of -e.
 int run(Words words, const session::ReadyTool& tool);

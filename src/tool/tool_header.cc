@@ -57,13 +57,53 @@ bool read_example(std::string_view line, ToolHeader& to) {
   return false;
 }
 
+// What is behind a map's name and key, which may be a stack of several lines; the lines that follow.
+struct BehindName {
+  std::string_view text;
+  size_t next;
+};
+
+BehindName behind_name(const Block& block, size_t at, size_t name_size, bool has_keys) {
+  std::string_view text = base::trim(block[at].text).substr(name_size);
+  if (!has_keys) return {base::trim(text.substr(text.starts_with(':') ? 1 : 0)), at + 1};
+  for (;; text = block[at].text) {
+    at++;
+    if (const size_t end = text.find("]:"); end != text.npos) return {base::trim(text.substr(end + 2)), at};
+    if (at == block.size()) return {"", at};
+  }
+}
+
+ShownMap::Value value_of(const Block& block, const BehindName& behind) {
+  const std::string_view first = behind.text;
+  if (first.starts_with("{ .count")) return ShownMap::Value::stats;
+  const size_t sign = first.starts_with('-') ? 1 : 0;
+  if (first.size() > sign && std::isdigit(static_cast<unsigned char>(first[sign]))) return ShownMap::Value::number;
+  const bool has_rows = behind.next < block.size() && block[behind.next].text.ends_with('|');
+  return first.empty() && has_rows ? ShownMap::Value::histogram : ShownMap::Value::unknown;
+}
+
+void read_map(const Block& block, size_t at, ToolHeader& to) {
+  const std::string_view text = base::trim(block[at].text);
+  const size_t size = std::min(text.find_first_of("[: "), text.size());
+  const bool has_keys = text.substr(size).starts_with('[');
+  const ShownMap::Value value = value_of(block, behind_name(block, at, size, has_keys));
+  const std::string name(text.substr(0, size));
+  const auto known = std::find_if(to.maps.begin(), to.maps.end(), [&](const ShownMap& m) { return m.name == name; });
+  if (known == to.maps.end()) return to.maps.push_back({name, value, has_keys});
+  if (known->value == ShownMap::Value::unknown) known->value = value;
+  known->has_keys |= has_keys;
+}
+
 void read_sample(const Block& block, ToolHeader& to) {
-  for (const Line& line : block) {
-    const std::string_view text = base::trim(line.text);
-    if (to.columns.empty()) to.columns = read_headings(text);
-    if (!text.starts_with('@')) continue;
-    std::string name(text.substr(0, text.find_first_of("[: ")));
-    if (std::find(to.maps.begin(), to.maps.end(), name) == to.maps.end()) to.maps.push_back(std::move(name));
+  for (size_t at = 0; at < block.size(); at++) {
+    const std::string_view text = base::trim(block[at].text);
+    if (text.starts_with('@')) read_map(block, at, to);
+    std::vector<Column> columns = read_headings(text);
+    if (columns.empty()) continue;
+    if (to.columns.empty())
+      to.columns = std::move(columns);
+    else if (at == 0) // a table of its own begins behind a blank line
+      to.more_tables.push_back(std::move(columns));
   }
 }
 
@@ -96,13 +136,15 @@ base::Result<ToolHeader> read_header(std::string_view script) {
   if (out.summary.ends_with('.')) out.summary.pop_back();
   size_t seen = 0; // indented blocks
   for (size_t i = 1; i < blocks.size(); i++) {
-    if (!is_indented(blocks[i])) continue;
+    if (!is_indented(blocks[i])) {
+      if (seen > 1) break;
+      continue;
+    }
     if (seen++ == 0) {
       if (!read_example(blocks[i][0].text, out)) return usage(at_line(blocks[i][0]) + "the example does not run the tool: `//   acu run " + out.name + ".bt`");
       for (size_t n = 1; n < blocks[i].size(); n++) read_example(blocks[i][n].text, out);
     } else {
       read_sample(blocks[i], out);
-      break;
     }
   }
   if (seen < 1) return usage(at_line(blocks[0][0]) + "no example: a block of indented lines, `//   acu run " + out.name + ".bt`");
@@ -113,8 +155,12 @@ base::Result<ToolHeader> read_header(std::string_view script) {
 std::string explain(const ToolHeader& h) {
   std::string out = h.name + ": " + h.summary + "\n\nruns on   " + (h.is_stopped ? "core dumps and stopped processes" : "live programs") + "\n";
   for (size_t i = 0; i < h.examples.size(); i++) out += (i ? "          " : "example   ") + ("acu " + h.name) + (h.examples[i].empty() ? "" : " " + h.examples[i]) + "\n";
-  for (size_t i = 0; i < h.columns.size(); i++) out += (i ? "          " : "columns   ") + h.columns[i].name + (h.columns[i].unit.empty() ? "" : ", in " + h.columns[i].unit) + "\n";
-  for (size_t i = 0; i < h.maps.size(); i++) out += (i ? "          " : "maps      ") + h.maps[i] + "\n";
+  const auto table = [&](const std::vector<Column>& columns) {
+    for (size_t i = 0; i < columns.size(); i++) out += (i ? "          " : "columns   ") + columns[i].name + (columns[i].unit.empty() ? "" : ", in " + columns[i].unit) + "\n";
+  };
+  table(h.columns);
+  for (const std::vector<Column>& columns : h.more_tables) table(columns);
+  for (size_t i = 0; i < h.maps.size(); i++) out += (i ? "          " : "maps      ") + h.maps[i].name + "\n";
   return out;
 }
 

@@ -72,6 +72,7 @@ public:
   std::vector<Conversion> all(std::string& error);
 
 private:
+  bool is_sign(std::string_view before, bool is_behind_conversion) const;
   bool take(std::string_view word) {
     if (!rest_.starts_with(word)) return false;
     rest_.remove_prefix(word.size());
@@ -135,6 +136,19 @@ std::string Scanner::letter(Conversion& c, std::string_view whole) {
   return {};
 }
 
+// Behind a `%` that is no `%%`: whether it is a percent sign all the same. So it is where no letter follows ("5%\n"), and before a
+// space behind a number ("50% done", "%d% of all") or before another word ("% busy"), where nobody means the flag.
+bool Scanner::is_sign(std::string_view before, bool is_behind_conversion) const {
+  auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool is_behind_number = before.empty() ? is_behind_conversion : is_digit(before.back());
+  const size_t end = rest_.find_first_not_of("-+ #0123456789.");
+  if (end == rest_.npos) return true;
+  const char c = rest_[end];
+  constexpr std::string_view lengths = "hlLjzt";
+  if (rest_.starts_with(' ') && (is_behind_number || !(find_letter(c) || lengths.find(c) != lengths.npos))) return true;
+  return c != '*' && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z');
+}
+
 std::vector<Conversion> Scanner::all(std::string& error) {
   std::vector<Conversion> pieces;
   Conversion next;
@@ -143,7 +157,7 @@ std::vector<Conversion> Scanner::all(std::string& error) {
     next.text += rest_.substr(0, percent);
     if (percent == rest_.npos) break;
     rest_.remove_prefix(percent + 1);
-    if (take("%")) {
+    if (take("%") || is_sign(next.text, !pieces.empty())) {
       next.text += '%';
       continue;
     }

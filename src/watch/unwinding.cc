@@ -75,6 +75,7 @@ Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::C
   users_.keep_contents();
   walker_.set_hooks({.seen =
                          [this](uint32_t pid, uint64_t id, std::span<const uint64_t> frames, uint64_t time) {
+                           retry_names();
                            if (!processes_.contains(pid)) watch_.drain(); // it may be younger than what is known
                            users_.seen(static_cast<pid_t>(pid), spec::split_user_stack(frames).frames, id, time);
                          },
@@ -202,6 +203,10 @@ void Unwinding::add_runtime(uint32_t pid, List& list, const runtime::FileRuntime
     if (problem && !problem->empty()) unknown_runtimes_.insert(file.version + ": " + *problem);
     if (!problem || !problem->empty()) return;
   }
+  if (auto loaded = walker_.need_language(table.kind); !loaded.ok()) {
+    unknown_runtimes_.insert(file.version + ": " + loaded.error().message);
+    return;
+  }
   const auto number = walker_.tables().add_language(table);
   if (!number) {
     left_out_++;
@@ -289,7 +294,14 @@ void Unwinding::settle() {
   changed_.clear();
 }
 
-bool Unwinding::work() { return survey(longest_work); }
+bool Unwinding::work() {
+  retry_names();
+  return survey(longest_work);
+}
+
+void Unwinding::retry_names() {
+  codes_.retry(base::clock_ns(), [this](uint32_t pid, const language_object& object) { take_object(pid, object); });
+}
 
 // Looks at the processes that run, for so many ns; false: all have been looked at.
 bool Unwinding::survey(uint64_t longest) {

@@ -83,6 +83,7 @@ private:
   void add_runtime(uint32_t pid, List& list, const runtime::FileRuntime& file, uint64_t bias, const bpf::WalkTables::Range& code);
   bpf::Walker::Spliced splice(uint32_t pid, uint32_t language, const runtime::Lists& lists) const;
   void take_object(uint32_t pid, const language_object& object);
+  void retry_names();
 
   bpf::Walker& walker_;
   symbol::UserSymbols& users_;

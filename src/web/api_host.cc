@@ -69,8 +69,31 @@ std::string load_json() {
 
 } // namespace
 
-Response get_me(Api& api, const Request&) {
-  ACU_RESPOND(auto store, api.open());
+base::Result<std::unique_ptr<store::Store>> Api::open(const Request& request) const {
+  const std::string asked(request.parameter("host"));
+  if (open_fleet) return open_fleet(asked);
+  if (!asked.empty() && asked != host) return base::Error{base::Failure::nothing_matched, "this store has no host `" + base::printable(asked.substr(0, 100)) + "`, but " + host};
+  return open();
+}
+
+std::string host_of(const Api& api, const Request& request) {
+  if (!api.open_fleet) return api.host;
+  return request.parameter("host").empty() ? "all hosts" : std::string(request.parameter("host"));
+}
+
+Response get_hosts(Api& api, const Request& request) {
+  ACU_RESPOND(auto store, api.open(request));
+  ACU_RESPOND(const auto hosts, store->hosts());
+  JsonObject out;
+  return {.body = out.raw("hosts", report::json_list(hosts, [](const store::Host& h) {
+            JsonObject one;
+            one.add("host", h.name).raw("received", std::to_string(h.received)).raw("slot", std::to_string(h.slot)).raw("clock_offset", std::to_string(h.clock_offset));
+            return one.add("lost_batches", h.lost_batches).add("lost_samples", h.lost_samples).end();
+          })).end()};
+}
+
+Response get_me(Api& api, const Request& request) {
+  ACU_RESPOND(auto store, api.open(request));
   ACU_RESPOND(const store::Sizes sizes, store->sizes());
   utsname system = {};
   ::uname(&system);
@@ -78,7 +101,9 @@ Response get_me(Api& api, const Request&) {
   in_store.add("path", api.store).add("bytes", sizes.bytes).raw("from", std::to_string(sizes.from)).raw("to", std::to_string(sizes.to));
   in_store.raw("keep_seconds", std::to_string(api.limits.keep_seconds)).add("max_bytes", api.limits.max_bytes);
   JsonObject out;
-  out.raw("now", base::print("%.3f", now_exactly())).add("host", api.host).add("version", api.version).add("kernel", system.release).raw("read_only", api.is_read_only ? "true" : "false");
+  out.raw("now", base::print("%.3f", now_exactly())).add("host", host_of(api, request)).add("version", api.version).add("kernel", system.release).raw("read_only", api.is_read_only ? "true" : "false");
+  out.raw("fleet", api.open_fleet ? "true" : "false");
+  out.add("user", request.client).add("role", name_of(request.role)).raw("login", api.has_login ? "true" : "false");
   out.raw("cpus", std::to_string(::sysconf(_SC_NPROCESSORS_ONLN))).raw("slot_seconds", std::to_string(store::slot_seconds)).raw("store", in_store.end()).raw("kinds", kinds_json());
   out.raw("service_metrics", quoted_list(service_metrics)).raw("host_metrics", quoted_list(host_metrics));
   std::string formats = "[\"json\", \"html\"";
@@ -87,9 +112,24 @@ Response get_me(Api& api, const Request&) {
   return {.body = out.raw("formats", formats + "]").end()};
 }
 
-Response get_overview(Api& api, const Request&) {
+namespace {
+
+// Shares of the CPUs: of this host as many as there are; of a host in a fleet those that were recorded.
+std::string cpus_json(const Api& api, const store::ServiceUse& host) {
+  long count = api.open_fleet ? 0 : ::sysconf(_SC_NPROCESSORS_CONF);
+  if (api.open_fleet)
+    for (const auto& [metric, value] : host.metrics)
+      if (const auto cpu = metric.starts_with("cpu") ? base::parse_integer(metric.substr(3)) : std::nullopt; cpu && *cpu < 10'000) count = std::max(count, static_cast<long>(*cpu) + 1);
+  std::string out;
+  for (long cpu = 0; cpu < count; cpu++) out += (out.empty() ? "" : ", ") + json_number(host.metric("cpu" + std::to_string(cpu)));
+  return out;
+}
+
+} // namespace
+
+Response get_overview(Api& api, const Request& request) {
   constexpr size_t most_services = 20, most_findings = 10;
-  ACU_RESPOND(auto store, api.open());
+  ACU_RESPOND(auto store, api.open(request));
   const int64_t now = now_seconds();
   ACU_RESPOND(const auto uses, store->services(latest(store::slot_of(now))));
   ACU_RESPOND(const auto findings, store->findings({now - api.limits.keep_seconds, now + 1}, "", most_findings));
@@ -99,8 +139,7 @@ Response get_overview(Api& api, const Request&) {
     if (recent.values[0][i]) flushed = recent.times[i] + recent.step;
   std::string cpus, services;
   for (const store::ServiceUse& use : uses)
-    if (use.service.name.empty())
-      for (long cpu = 0, n = ::sysconf(_SC_NPROCESSORS_CONF); cpu < n; cpu++) cpus += (cpus.empty() ? "" : ", ") + json_number(use.metric("cpu" + std::to_string(cpu)));
+    if (use.service.name.empty() && !(api.open_fleet && request.parameter("host").empty())) cpus = cpus_json(api, use);
   size_t shown = 0;
   for (const store::ServiceUse& use : uses)
     if (!use.service.name.empty() && shown++ < most_services) services += (services.empty() ? "" : ", ") + to_json(use);
@@ -111,11 +150,11 @@ Response get_overview(Api& api, const Request&) {
     pressure.raw(resource, one.end());
   }
   const proc::NamedNumbers numbers = proc::read_named_numbers(proc::text_of("/proc/meminfo"));
-  memory.add("total", numbers.get("MemTotal")).add("available", numbers.get("MemAvailable"));
+  memory.add("total", api.open_fleet ? 0 : numbers.get("MemTotal")).add("available", api.open_fleet ? 0 : numbers.get("MemAvailable")); // 0: not known
   own.raw("cpu", metric_or_zero(uses, "own_cpu")).raw("kernel_cpu", metric_or_zero(uses, "own_kernel_cpu")).raw("memory", metric_or_zero(uses, "own_memory"));
-  own.raw("lost", metric_or_zero(uses, "own_lost")).raw("samples", metric_or_zero(uses, "own_samples")).raw("flushed", std::to_string(flushed)).add("restarts", api.samplers->restarts());
-  out.raw("now", base::print("%.3f", now_exactly())).add("host", api.host).add("version", api.version).raw("read_only", api.is_read_only ? "true" : "false");
-  out.raw("busy", metric_or_zero(uses, "busy")).raw("cpus", "[" + cpus + "]").raw("load", load_json()).raw("pressure", pressure.end()).raw("run_queue", metric_or_zero(uses, "run_queue"));
+  own.raw("lost", metric_or_zero(uses, "own_lost")).raw("samples", metric_or_zero(uses, "own_samples")).raw("flushed", std::to_string(flushed)).add("restarts", api.samplers ? api.samplers->restarts() : 0);
+  out.raw("now", base::print("%.3f", now_exactly())).add("host", host_of(api, request)).add("version", api.version).raw("read_only", api.is_read_only ? "true" : "false");
+  out.raw("busy", metric_or_zero(uses, "busy")).raw("cpus", "[" + cpus + "]").raw("load", api.open_fleet ? "[]" : load_json()).raw("pressure", pressure.end()).raw("run_queue", metric_or_zero(uses, "run_queue"));
   out.raw("memory", memory.end()).raw("services", "[" + services + "]");
   out.raw("findings", report::json_list(findings, [](const store::Finding& f) { return to_json(f); })).raw("own", own.end());
   return {.body = out.end()};
@@ -123,7 +162,7 @@ Response get_overview(Api& api, const Request&) {
 
 Response get_services(Api& api, const Request& request) {
   ACU_RESPOND(const store::Range range, range_of(request));
-  ACU_RESPOND(auto store, api.open());
+  ACU_RESPOND(auto store, api.open(request));
   ACU_RESPOND(const auto uses, store->services(range));
   std::string services;
   for (const store::ServiceUse& use : uses)
@@ -152,7 +191,7 @@ base::Result<SeriesRequest> read_series(Api& api, const Request& request) {
     if (!name.empty()) names.emplace_back(name);
   if (names.empty()) names.assign(all.begin(), all.end());
   if (names.size() > most_metrics) return base::Error{base::Failure::usage, "`names` has more than 50 names"};
-  ACU_TRY(auto store, api.open());
+  ACU_TRY(auto store, api.open(request));
   ACU_TRY(out.series, store->series(out.service, names, out.range, points));
   return out;
 }
@@ -185,7 +224,7 @@ Response get_series(Api& api, const Request& request) {
 Response get_findings(Api& api, const Request& request) {
   constexpr size_t most = 200;
   ACU_RESPOND(const store::Range range, range_of(request, {}, api.limits.keep_seconds));
-  ACU_RESPOND(auto store, api.open());
+  ACU_RESPOND(auto store, api.open(request));
   ACU_RESPOND(const auto findings, store->findings(range, std::string(request.parameter("service")), most));
   JsonObject out;
   return {.body = out.raw("findings", report::json_list(findings, [](const store::Finding& f) { return to_json(f); })).end()};
@@ -215,7 +254,7 @@ Response get_export(Api& api, const Request& request) {
       return out.headers.emplace_back("Content-Disposition", "attachment; filename=\"" + std::string(what) + ".json\""), out;
     }
     ACU_RESPOND(const store::Range range, range_of(request, {}, is_services ? 3600 : api.limits.keep_seconds));
-    ACU_RESPOND(auto store, api.open());
+    ACU_RESPOND(auto store, api.open(request));
     if (is_services) {
       ACU_RESPOND(const auto uses, store->services(range));
       csv = "service,type";

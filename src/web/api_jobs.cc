@@ -56,6 +56,25 @@ std::optional<uint64_t> job_number(const Request& request, std::string_view& res
   return path.substr(0, slash).find_first_not_of("0123456789") == path.npos ? base::parse_integer(path.substr(0, slash)) : std::nullopt;
 }
 
+// One of at most so many at once, while it exists.
+class Turn {
+public:
+  Turn(std::atomic<uint32_t>& running, uint32_t limit) : running_(running), is_free_(running_++ < limit) {}
+  ~Turn() { running_--; }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  bool is_free() const { return is_free_; }
+
+private:
+  std::atomic<uint32_t>& running_;
+  const bool is_free_;
+};
+
+// Flame graphs and series always have a thread left.
+constexpr uint32_t max_queries = 2, max_questions = 3;
+
+Response too_many_questions() { return failure(503, std::to_string(max_questions) + " checks, completions and queries are running, which is the limit\nhint: try again when one has ended"); }
+
 // Runs a verb to its end, with a short limit. Failure: it cannot be started, or its arguments are wrong.
 base::Result<agent::Finished> run_now(Api& api, std::string_view name, const agent::Arguments& arguments, double limit_seconds) {
   const agent::Verb* verb = agent::find_verb(name, api.jobs->settings());
@@ -122,8 +141,12 @@ Response get_job(Api& api, const Request& request) {
 Response delete_job(Api& api, const Request& request) {
   std::string_view rest;
   const auto id = job_number(request, rest);
-  if (!id || !rest.empty() || !api.jobs->cancel(*id)) return failure(404, "there is no such job");
-  const std::optional<Job> job = api.jobs->find(*id);
+  std::optional<Job> job = id && rest.empty() ? api.jobs->find(*id) : std::nullopt;
+  if (!job) return failure(404, "there is no such job");
+  if (job->client != request.client)
+    if (auto refused = refuse_role(request, Role::admin)) return *refused;
+  if (!api.jobs->cancel(*id)) return failure(404, "there is no such job");
+  job = api.jobs->find(*id);
   return job ? Response{.body = job_json(*job, false)} : failure(404, "there is no such job");
 }
 
@@ -133,6 +156,8 @@ Response post_check(Api& api, const Request& request) {
   if (auto read = read_body(request, body); !read.ok()) return failure(read.error());
   const agent::Verb* verb = agent::find_verb("check_script", api.jobs->settings());
   ACU_RESPOND(const agent::Arguments arguments, agent::check_arguments(*verb, &body, api.jobs->settings()));
+  const Turn turn(api.questions, max_questions);
+  if (!turn.is_free()) return too_many_questions();
   ACU_RESPOND(const agent::Finished finished, run_now(api, "check_script", arguments, limit_seconds));
   std::vector<std::string> messages;
   std::vector<Mark> marks;
@@ -170,14 +195,20 @@ void read_objects(std::string_view lines, size_t most_rows, store::Rows& to) {
 } // namespace
 
 Response post_sql(Api& api, const Request& request) {
+  if (api.open_fleet) return failure(400, "SQL is not supported for a fleet\nhint: clickhouse-client --database NAME");
   rapidjson::Document body;
   if (auto read = read_body(request, body); !read.ok()) return failure(read.error());
   const std::string query = text_member(body, "query"), of = text_member(body, "of");
   if (query.empty()) return failure(400, "`query` is missing, or no text");
   if (query.size() > agent::longest_script) return failure(400, "`query` has more than 64 KiB");
   if (!of.empty() && of != "host" && of != "store") return failure(400, "`of` is host or store");
+  if (of != "store")
+    if (auto refused = refuse_role(request, Role::measure)) return *refused;
   const auto most_rows = static_cast<size_t>(number_member(body, "limit", 1000, 1, 100'000));
   const double seconds = number_member(body, "seconds", 10, 0.1, 60);
+  const Turn query_turn(api.queries, max_queries), turn(api.questions, max_questions);
+  if (!query_turn.is_free()) return failure(503, "2 queries are running, which is the limit\nhint: try again when one has ended; `seconds` limits how long one runs");
+  if (!turn.is_free()) return too_many_questions();
   const uint64_t begin = base::clock_ns();
   store::Rows rows;
   std::vector<std::string> notes;
@@ -219,7 +250,9 @@ Response get_complete(Api& api, const Request& request) {
   if (text.find(':') != text.npos) {
     agent::Arguments arguments;
     arguments.set("pattern", {.text = text + "*"});
-    if (text.size() > 200 || text.starts_with('-')) return failure(400, "`text` is no probe");
+    if (text.size() > 200 || text.starts_with('-')) return failure(400, "`text` is not a probe");
+    const Turn turn(api.questions, max_questions);
+    if (!turn.is_free()) return too_many_questions();
     ACU_RESPOND(const agent::Finished finished, run_now(api, "list_probes", arguments, limit_seconds));
     for (std::string_view line : base::split(finished.output, '\n'))
       if (!line.empty() && words.size() < limit) words.push_back(base::printable(line));

@@ -55,13 +55,13 @@ std::string what_of(const ProfileQuery& query) {
   return query.service.empty() ? "all processes" : query.service;
 }
 
-base::Result<profile::Profile> read_profile(Api& api, store::Store& store, const ProfileQuery& query) {
+base::Result<profile::Profile> read_profile(Api& api, const Request& request, store::Store& store, const ProfileQuery& query) {
   ACU_TRY(profile::Profile out, store.profile(query));
   const spec::ProfileKind& kind = *spec::find_profile_kind(query.kind);
   out.about.title = kind.title;
   out.about.unit = monitor::stored_unit(kind);
   out.about.what = what_of(query);
-  out.about.host = api.host, out.about.version = api.version;
+  out.about.host = host_of(api, request), out.about.version = api.version;
   out.about.incomplete = profile::why_incomplete(out);
   out.about.complete = profile::complete_samples(out);
   return out;
@@ -123,16 +123,13 @@ Response profile_in(const profile::Profile& p, std::string_view format, const st
 
 Response get_flame(Api& api, const Request& request) {
   ACU_RESPOND(const ProfileQuery query, read_query(request, "", 3600));
-  ACU_RESPOND(auto store, api.open());
-  ACU_RESPOND(const profile::Profile p, read_profile(api, *store, query));
+  ACU_RESPOND(auto store, api.open(request));
+  ACU_RESPOND(const profile::Profile p, read_profile(api, request, *store, query));
   const std::string_view format = request.parameter("format");
   if (!format.empty() && format != "json") return profile_in(p, format, "acu-" + query.kind);
   const TreeJson tree = tree_json(p);
-  ACU_RESPOND(const store::Series lost, store->series("", {"own_lost"}, query.range, 1));
-  double lost_rate = 0;
-  for (const auto& value : lost.values[0]) lost_rate += value.value_or(0);
   JsonObject out = header_of(query, p);
-  out.raw("lost", json_number(lost_rate * static_cast<double>(p.about.duration_ns) / 1e9)).add("dropped_nodes", tree.dropped).raw("tree", tree.json);
+  out.add("lost", p.about.lost).add("dropped_nodes", tree.dropped).raw("tree", tree.json);
   return {.body = out.raw("processes", processes_json(p)).raw("threads", threads_json(p)).end()};
 }
 
@@ -140,9 +137,9 @@ Response get_compare(Api& api, const Request& request) {
   constexpr size_t most_functions = 200;
   ACU_RESPOND(const ProfileQuery query_a, read_query(request, "a_", 3600));
   ACU_RESPOND(const ProfileQuery query_b, read_query(request, "b_", 3600));
-  ACU_RESPOND(auto store, api.open());
-  ACU_RESPOND(const profile::Profile a, read_profile(api, *store, query_a));
-  ACU_RESPOND(const profile::Profile b, read_profile(api, *store, query_b));
+  ACU_RESPOND(auto store, api.open(request));
+  ACU_RESPOND(const profile::Profile a, read_profile(api, request, *store, query_a));
+  ACU_RESPOND(const profile::Profile b, read_profile(api, request, *store, query_b));
   ACU_RESPOND(const profile::Difference difference, profile::compare(a, b, "A", "B"));
   const std::string_view format = request.parameter("format");
   if (format == "html") return page(profile::difference_page(difference), chart_sources);
@@ -165,8 +162,8 @@ Response get_top(Api& api, const Request& request) {
   constexpr size_t most_functions = 100;
   ACU_RESPOND(const uint64_t seconds, number_of(request, "seconds", 60, 86400));
   ACU_RESPOND(const ProfileQuery query, read_query(request, "", static_cast<int64_t>(std::max<uint64_t>(seconds, 1))));
-  ACU_RESPOND(auto store, api.open());
-  ACU_RESPOND(const profile::Profile p, read_profile(api, *store, query));
+  ACU_RESPOND(auto store, api.open(request));
+  ACU_RESPOND(const profile::Profile p, read_profile(api, request, *store, query));
   std::vector<profile::Row> rows = profile::functions_of(p, profile::SortBy::self);
   if (rows.size() > most_functions) rows.resize(most_functions);
   JsonObject out = header_of(query, p);

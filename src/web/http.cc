@@ -37,6 +37,11 @@ bool decode(std::string_view text, bool plus_is_blank, std::string& to) {
 
 } // namespace
 
+bool Request::has_body() const {
+  const std::string_view length = header("content-length");
+  return !body.empty() || !header("transfer-encoding").empty() || (!length.empty() && length != "0");
+}
+
 std::string_view Request::header(std::string_view name) const { return find(headers, name); }
 std::string_view Request::parameter(std::string_view name) const { return find(parameters, name); }
 bool Request::has(std::string_view name) const {

@@ -1,6 +1,8 @@
 // A request and its response, without the library that reads and writes them.
 #pragma once
 
+#include "web/role.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,12 +19,16 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> parameters; // behind `?`, decoded
   std::vector<std::pair<std::string, std::string>> headers;    // names in lower case
   std::string body;
-  std::string client; // who asks, for the audit: set by Access
+  std::string address; // of the other end: "10.0.0.7"
+  std::string client; // who asks, for the audit: set by Access, as is the role
+  Role role = Role::view;
 
   // Empty: there is none.
   std::string_view header(std::string_view lower_name) const;
   std::string_view parameter(std::string_view name) const;
   bool has(std::string_view name) const;
+  // By its header, before the body is read.
+  bool has_body() const;
 };
 
 struct Response {

@@ -58,6 +58,7 @@ void Jobs::end(Running& r) {
   if (r.folder.is_there()) {
     finished.messages = finished.output + finished.messages;
     finished.output.clear();
+    const base::AsResultOwner as_owner; // who could have put another file there
     if (auto profile = profile::read_profile(r.folder.file()); profile.ok()) {
       finished.output = profile::write_folded(*profile);
       if (std::string bytes = profile::write_recording(*profile); bytes.size() <= largest_profile) r.job.profile = std::move(bytes);

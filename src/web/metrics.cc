@@ -42,11 +42,23 @@ void begin(std::string& out, const Family& family) {
   out.append("# HELP ").append(family.name).append(" ").append(family.help).append("\n");
 }
 
+// What other servers took of the stacks and findings that are sent to them.
+void add_pushes(std::string& out, const push::Pushes& pushes) {
+  const auto servers = pushes.counts();
+  out += "# TYPE acu_push_requests counter\n# HELP acu_push_requests Requests to a server of --push, by what became of them.\n";
+  for (const auto& [target, counts] : servers)
+    for (const auto& [outcome, count] : {std::pair("sent", counts.sent), std::pair("refused", counts.refused), std::pair("dropped", counts.dropped)})
+      out += "acu_push_requests_total{server=\"" + label(target->shown()) + "\",line=\"" + std::to_string(target->line) + "\",outcome=\"" + outcome + "\"} " + std::to_string(count) + "\n";
+  begin(out, {"acu_push_waiting_bytes", "bytes", "", "Requests to a server of --push that were not sent yet."});
+  for (const auto& [target, counts] : servers) out += "acu_push_waiting_bytes{server=\"" + label(target->shown()) + "\",line=\"" + std::to_string(target->line) + "\"} " + std::to_string(counts.waiting_bytes) + "\n";
+  out += "# TYPE acu_push_skipped_minutes counter\n# HELP acu_push_skipped_minutes Minutes that were not sent to any server of --push.\nacu_push_skipped_minutes_total " + std::to_string(pushes.skipped_minutes()) + "\n";
+}
+
 } // namespace
 
-Response get_metrics(Api& api, const Request&) {
+Response get_metrics(Api& api, const Request& request) {
   constexpr size_t most_services = 100;
-  ACU_RESPOND(auto store, api.open());
+  ACU_RESPOND(auto store, api.open(request));
   const int64_t now = store::slot_of(now_seconds());
   ACU_RESPOND(const auto uses, store->services({now - 2 * store::slot_seconds, now}));
   ACU_RESPOND(const auto findings, store->findings({now - 3600, now + store::slot_seconds}, "", 200));
@@ -60,16 +72,15 @@ Response get_metrics(Api& api, const Request&) {
         out.append(family.name).append("{service=\"" + label(use.service.name) + "\",type=\"").append(store::name_of(use.service.type)).append("\"} " + json_number(use.metric(family.metric)) + "\n");
   }
   for (const Family& family : of_host) {
-    begin(out, family);
-    double value = 0;
+    begin(out, family); // without a sample where nothing was recorded
     for (const store::ServiceUse& use : uses)
-      if (use.service.name.empty()) value = use.metric(family.metric);
-    out.append(family.name).append(" " + json_number(value) + "\n");
+      if (use.service.name.empty()) out.append(family.name).append(" " + json_number(use.metric(family.metric)) + "\n");
   }
   begin(out, {"acu_store_size_bytes", "bytes", "", "Size of the store."});
   out += "acu_store_size_bytes " + std::to_string(sizes.bytes) + "\n";
   begin(out, {"acu_sampler_restarts", "", "", "Samplers that ended and were started again."});
-  out += "acu_sampler_restarts " + std::to_string(api.samplers->restarts()) + "\n";
+  out += "acu_sampler_restarts " + std::to_string(api.samplers ? api.samplers->restarts() : 0) + "\n";
+  if (api.pushes) add_pushes(out, *api.pushes);
   std::map<std::tuple<std::string, std::string, std::string>, uint64_t> counts;
   for (const store::Finding& f : findings) counts[{f.cause, f.verdict, f.service}]++;
   begin(out, {"acu_findings", "", "", "Causes of slowness that acu why found in the last hour."});

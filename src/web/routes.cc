@@ -24,26 +24,27 @@ Response get_health(Api&, const Request&) { return {.type = "text/plain", .body 
 constexpr Route table[] = {
     {Method::get, "/", get_console},
     {Method::get, "/healthz", get_health},
-    {Method::get, "/metrics", get_metrics},
-    {Method::get, "/api/me", get_me},
-    {Method::get, "/api/overview", get_overview},
-    {Method::get, "/api/services", get_services},
-    {Method::get, "/api/series", get_series},
-    {Method::get, "/api/flame", get_flame},
-    {Method::get, "/api/compare", get_compare},
-    {Method::get, "/api/top", get_top},
-    {Method::get, "/api/findings", get_findings},
-    {Method::get, "/api/export", get_export},
+    {Method::get, "/metrics", get_metrics, false, Speed::stored},
+    {Method::get, "/api/me", get_me, false, Speed::stored},
+    {Method::get, "/api/hosts", get_hosts, false, Speed::slow},
+    {Method::get, "/api/overview", get_overview, false, Speed::stored},
+    {Method::get, "/api/services", get_services, false, Speed::slow},
+    {Method::get, "/api/series", get_series, false, Speed::slow},
+    {Method::get, "/api/flame", get_flame, false, Speed::slow},
+    {Method::get, "/api/compare", get_compare, false, Speed::slow},
+    {Method::get, "/api/top", get_top, false, Speed::slow},
+    {Method::get, "/api/findings", get_findings, false, Speed::stored},
+    {Method::get, "/api/export", get_export, false, Speed::slow},
     {Method::get, "/api/verbs", get_verbs},
     {Method::get, "/api/tools", get_tools},
-    {Method::get, "/api/jobs", get_jobs},
-    {Method::post, "/api/jobs", post_job, true},
-    {Method::get, "/api/jobs/*", get_job},
-    {Method::erase, "/api/jobs/*", delete_job, true},
-    {Method::post, "/api/check", post_check},
-    {Method::post, "/api/sql", post_sql},
-    {Method::get, "/api/complete", get_complete},
-    {Method::get, "/api/audit", get_audit},
+    {Method::get, "/api/jobs", get_jobs, false, Speed::quick, Role::measure},
+    {Method::post, "/api/jobs", post_job, true, Speed::quick, Role::measure},
+    {Method::get, "/api/jobs/*", get_job, false, Speed::quick, Role::measure},
+    {Method::erase, "/api/jobs/*", delete_job, true, Speed::quick, Role::measure},
+    {Method::post, "/api/check", post_check, false, Speed::slow, Role::measure},
+    {Method::post, "/api/sql", post_sql, false, Speed::slow}, // of the host: Role::measure
+    {Method::get, "/api/complete", get_complete, false, Speed::slow, Role::measure},
+    {Method::get, "/api/audit", get_audit, false, Speed::quick, Role::admin},
 };
 
 bool matches(std::string_view pattern, std::string_view path) {
@@ -52,25 +53,43 @@ bool matches(std::string_view pattern, std::string_view path) {
   return path.starts_with(pattern) && path.size() > pattern.size();
 }
 
-void note(Api& api, const Request& request, std::string_view method, const Response& response, uint64_t wall_ns) {
-  constexpr size_t most_lines = 200, longest = 4096;
+// The body on one line, or {}.
+std::string arguments_of(const Request& request) {
+  constexpr size_t longest = 4096;
   rapidjson::Document body;
-  std::string arguments; // on one line
-  if (!request.body.empty() && agent::parse_json(request.body, body).ok()) arguments = agent::shortened(body, longest);
-  const std::string verb = std::string(method) + " " + request.path;
-  api.audit({.client = request.client, .verb = verb, .arguments = agent::is_json(arguments) ? arguments : "{}", .outcome = std::to_string(response.status), .wall_ns = wall_ns, .bytes = response.body.size()});
-  report::JsonObject line;
-  line.raw("time", base::print("%.3f", now_exactly())).add("client", request.client).add("action", verb).add("arguments", arguments).add("outcome", std::to_string(response.status));
-  const std::lock_guard lock(api.lines_mutex);
-  api.lines.push_front(line.end());
-  if (api.lines.size() > most_lines) api.lines.pop_back();
+  if (request.body.empty() || !agent::parse_json(request.body, body).ok()) return "{}";
+  const std::string out = agent::shortened(body, longest);
+  return agent::is_json(out) ? out : "{}";
 }
 
 } // namespace
 
 std::span<const Route> routes() { return table; }
 
+void note(Api& api, const Request& request, std::string_view action, std::string_view arguments, int status, uint64_t wall_ns, size_t bytes) {
+  constexpr size_t most_lines = 200;
+  const std::string outcome = std::to_string(status);
+  api.audit({.client = request.client, .verb = std::string(action), .arguments = std::string(arguments), .address = request.address, .outcome = outcome, .wall_ns = wall_ns, .bytes = bytes});
+  report::JsonObject line;
+  line.raw("time", base::print("%.3f", now_exactly())).add("client", request.client).add("address", request.address).add("action", action).add("arguments", arguments).add("outcome", outcome);
+  const std::lock_guard lock(api.lines_mutex);
+  api.lines.push_front(line.end());
+  if (api.lines.size() > most_lines) api.lines.pop_back();
+}
+
+std::optional<Response> refuse_role(const Request& request, Role needed) {
+  if (request.role >= needed) return std::nullopt;
+  return failure(403, "`" + request.client + "` has the role " + std::string(name_of(request.role)) + "; this needs the role " + std::string(name_of(needed)) +
+                          "\nhint: an administrator of this host can change it: acu serve --users FILE --add-user NAME --role " + std::string(name_of(needed)));
+}
+
+bool is_slow(const Request& request, bool is_fleet) {
+  const Speed slowest = is_fleet ? Speed::stored : Speed::slow;
+  return std::ranges::any_of(table, [&](const Route& route) { return route.speed >= slowest && matches(route.path, request.path); });
+}
+
 Response failure(const base::Error& error) {
+  if (store::is_time_limit(error)) return failure(503, error.message);
   switch (error.kind) {
   case base::Failure::usage: return failure(400, error.message);
   case base::Failure::nothing_matched: return failure(404, error.message);
@@ -87,12 +106,15 @@ Response answer(Api& api, const Request& request) {
     is_known = true;
     if (route.method != method) continue;
     const uint64_t begin = base::clock_ns();
-    Response out = route.is_change && api.is_read_only ? failure(403, "this server is read-only (--read-only)") : route.answer(api, request);
+    auto refused = refuse_role(request, route.role);
+    const bool is_audited = method != Method::get || refused;
+    Response out = refused ? std::move(*refused) : route.is_change && api.is_read_only ? failure(403, "this server is read-only (--read-only)") : route.answer(api, request);
     // Nothing is kept by browsers, taken for another type, or sent on as an address.
     out.headers.insert(out.headers.end(), {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}, {"Referrer-Policy", "no-referrer"}});
     if (std::ranges::none_of(out.headers, [](const auto& header) { return header.first == "Content-Security-Policy"; }))
       out.headers.emplace_back("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'");
-    if (method != Method::get) note(api, request, method == Method::post ? "POST" : "DELETE", out, base::clock_ns() - begin);
+    if (is_audited)
+      note(api, request, (method == Method::get ? "GET " : method == Method::post ? "POST " : "DELETE ") + request.path, arguments_of(request), out.status, base::clock_ns() - begin, out.body.size());
     return out;
   }
   if (is_known) return failure(405, "method not allowed");

@@ -2,12 +2,10 @@
 #include "web/samplers.h"
 
 #include "base/clock.h"
-#include "base/output_file.h"
 #include "base/text.h"
 #include "monitor/sampler.h"
 
 #include <ctime>
-#include <unistd.h>
 
 namespace web {
 
@@ -16,7 +14,7 @@ constexpr uint64_t second = 1'000'000'000;
 constexpr double hour = 3600;
 } // namespace
 
-Samplers::Samplers(const std::string& store) {
+Samplers::Samplers(const std::string& store, Print print) : print_(std::move(print)) {
   auto add = [&](std::string_view kind) {
     agent::Plan plan;
     plan.words = {"serve", "--sample=" + std::string(kind), "--store=" + store, "--max-duration=1h"};
@@ -33,10 +31,21 @@ void Samplers::has_ended(Sampler& s) {
   s.call.reset();
   const bool has_failed = finished.exit_status != 0;
   s.failures = has_failed ? s.failures + 1 : 0;
+  if (!has_failed) s.printed.clear();
   restarts_++;
   // 1, 2, 4, … seconds, up to a minute.
   s.next_ns = base::clock_ns() + (has_failed ? std::min<uint64_t>(uint64_t{1} << std::min<uint64_t>(s.failures - 1, 6), 60) * second : 0);
-  if (!finished.messages.empty() && s.failures <= 1) base::write_all(STDERR_FILENO, "acu serve: sampler " + s.kind + ": " + std::string(base::trim(finished.messages)) + "\n");
+}
+
+void Samplers::pass_on(Sampler& s, const std::string& messages) {
+  constexpr std::string_view own_name = "acu serve: ";
+  for (std::string_view line : base::split(messages, '\n')) {
+    if (line.starts_with(own_name)) line.remove_prefix(own_name.size());
+    if (base::trim(line).empty()) continue;
+    if (s.failures && s.printed.contains(line)) continue; // it fails again
+    s.printed.emplace(line);
+    print_("sampler " + s.kind + ": " + std::string(line));
+  }
 }
 
 void Samplers::advance() {
@@ -44,6 +53,7 @@ void Samplers::advance() {
   for (Sampler& s : samplers_) {
     if (s.call) {
       s.call->advance(now);
+      pass_on(s, s.call->new_messages());
       if (s.call->has_ended()) has_ended(s);
     }
     if (s.call || now < s.next_ns) continue;
@@ -55,16 +65,16 @@ void Samplers::advance() {
   }
 }
 
-void Samplers::stop() {
-  constexpr uint64_t longest = 5 * second;
+void Samplers::stop(uint64_t longest_ns) {
   const uint64_t begin = base::clock_ns();
   for (Sampler& s : samplers_)
     if (s.call) s.call->cancel(begin);
-  for (bool runs = true; runs && base::clock_ns() - begin < longest;) {
+  for (bool runs = true; runs && base::clock_ns() - begin < longest_ns;) {
     runs = false;
     for (Sampler& s : samplers_) {
       if (!s.call) continue;
       s.call->advance(base::clock_ns());
+      pass_on(s, s.call->new_messages());
       if (s.call->has_ended())
         s.call.reset();
       else
@@ -73,6 +83,8 @@ void Samplers::stop() {
     const timespec moment = {0, 20'000'000};
     if (runs) ::nanosleep(&moment, nullptr);
   }
+  for (Sampler& s : samplers_)
+    if (s.call) print_("sampler " + s.kind + ": killed, as it did not end in time: what it recorded last is missing"), s.call.reset();
 }
 
 } // namespace web

@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,11 +15,13 @@ namespace web {
 
 class Samplers {
 public:
-  explicit Samplers(const std::string& store);
-  // Starts what does not run, and prints what one that has ended said.
+  using Print = std::function<void(const std::string&)>;
+  // `print` gets the samplers' messages, a line at a time.
+  Samplers(const std::string& store, Print print);
+  // Starts what does not run, and passes on messages.
   void advance();
-  // Each writes what it has, at most for some seconds.
-  void stop();
+  // Each writes what it has; one that has not ended after that time is killed.
+  void stop(uint64_t longest_ns = 5'000'000'000);
   uint64_t restarts() const { return restarts_; }
 
 private:
@@ -27,9 +31,12 @@ private:
     std::optional<agent::Call> call;
     uint64_t next_ns = 0; // when to start it again
     uint64_t failures = 0; // one after the other
+    std::set<std::string, std::less<>> printed; // messages since it ran well
   };
   void has_ended(Sampler& sampler);
+  void pass_on(Sampler& sampler, const std::string& messages);
 
+  Print print_;
   std::vector<Sampler> samplers_;
   std::atomic<uint64_t> restarts_ = 0;
 };

@@ -28,11 +28,9 @@ std::string find_symptom(store::Store& store, int64_t now) {
   return {};
 }
 
-bool Symptoms::should_ask(store::Store& store, int64_t now) {
+bool Symptoms::should_ask(store::Store& store, int64_t now) const {
   if (now - asked_ < pause && asked_ <= now) return false; // a clock that was set back starts anew
-  if (find_symptom(store, now).empty()) return false;
-  asked_ = now;
-  return true;
+  return !find_symptom(store, now).empty();
 }
 
 } // namespace web

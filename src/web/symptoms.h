@@ -13,8 +13,9 @@ std::string find_symptom(store::Store& store, int64_t now);
 
 class Symptoms {
 public:
-  // Whether to ask now; it is then remembered that acu did.
-  bool should_ask(store::Store& store, int64_t now);
+  // Whether to ask now.
+  bool should_ask(store::Store& store, int64_t now) const;
+  void has_asked(int64_t now) { asked_ = now; }
 
 private:
   int64_t asked_ = 0;

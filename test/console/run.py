@@ -5,6 +5,7 @@ Each story of stories.mjs is a test. It runs against the mock server (mock.py), 
 stories that need nothing planted run against that server: the URL that `acu serve` printed, with its token; --page has them use another page than the server's. Playwright and axe-core come from npm, as
 web/package-lock.json pins them; without Chromium, node or npm's packages the tests are skipped.
 """
+import atexit
 import http.cookies
 import json
 import os
@@ -13,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -52,6 +54,20 @@ class Suite:
         else:
             for name, is_read_only in (("url", False), ("readOnlyUrl", True)):
                 self.settings[name] = mock.serve(self.acu, page, folder=os.path.join(FOLDER, name), is_read_only=is_read_only)[1]
+            self.settings["login"] = self.serve_with_users()
+
+    def serve_with_users(self):
+        """The login page is the real server's: with it, the console has the mock's data no more."""
+        users, errors, login = os.path.join(FOLDER, "users"), os.path.join(FOLDER, "serve.err"), {"name": "vera", "password": "view and see"}
+        subprocess.run([self.acu, "serve", "--users", users, "--add-user", login["name"], "--role", "view"], input=login["password"] + "\n", text=True, check=True, capture_output=True)
+        with open(errors, "w") as file:
+            server = subprocess.Popen([self.acu, "serve", "--users", users, "--listen", "127.0.0.1:0", "--store", os.path.join(FOLDER, "users.db")], stdout=subprocess.DEVNULL, stderr=file)
+        atexit.register(lambda: (server.terminate(), server.wait()))
+        until = time.monotonic() + patient(30)
+        while not (found := re.search(r"ready at (\S+)", open(errors).read())):
+            need(server.poll() is None and time.monotonic() < until, f"acu serve is not ready: {open(errors).read()}")
+            time.sleep(0.05)
+        return {**login, "url": found[1] + "/"}
 
     def fetch(self):
         """npm's packages, also those that only tests need. They are kept in the build folder for the next time."""

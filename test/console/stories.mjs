@@ -468,6 +468,26 @@ story("read_only_runs_nothing", async (page) => {
   need(await page.getByRole("button", { name: "Look for causes now" }).count() === 0, "a measurement can be taken");
 }, { planted: true });
 
+story("users_log_in_and_out", async (page) => {
+  const { url, name, password } = settings.login;
+  await page.goto(url);
+  await page.waitForURL("**/login");
+  await page.getByLabel("User").fill(name);
+  await page.getByLabel("Password").fill("not the password");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("alert").filter({ hasText: "wrong" }).waitFor();
+  await page.getByLabel("User").fill(name);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("heading", { name: "Overview" }).first().waitFor();
+  need(await page.locator("header").getByText(name, { exact: true }).count() === 1, "the user's name is not shown");
+  need(await page.getByRole("link", { name: "Script" }).count() === 0, "the role view has a page to run scripts");
+  await page.getByRole("button", { name: "Log out" }).click();
+  await page.waitForURL("**/login");
+  await page.goto(url + "#/overview");
+  await page.getByLabel("Password").waitFor();
+}, { planted: true });
+
 // ---- runs them
 const browser = await chromium.launch({ executablePath: settings.browser, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
 async function runStory({ name, run, context }) {

@@ -87,6 +87,7 @@ std::vector<Case> cases() {
       {"@a[\"s\"] = sum(1); @a[\"longer key\"] = sum(2);", "\n" + key_line("s", 1) + key_line("longer key", 2)},
       {"this->v = 5; @a = sum(this->v * 2);", "\n" + alone(10)},
       {"@a = sum((uint8_t)300);", "\n" + alone(44)},
+      {"@a[\"x\"] = count(); @b[\"x\"] = sum(5); @b[\"y\"] = sum(2); printa(@a, @b);", "  x                                                                 1                5\n  y                                                                 0                2\n"},
       {"@a = max(4294967296); @a = max(1);", "\n" + alone(4294967296)},
   };
 }
@@ -102,6 +103,22 @@ TEST(Aggregations, PrintTheSameOnBothEngines) {
     EXPECT_EQ(r.evaluator, c.expected) << script;
     if (r.refused.empty()) { EXPECT_EQ(r.kernel, r.evaluator) << script; }
   }
+}
+
+TEST(Aggregations, OptionsGiveTheOrder) {
+  const std::string body = "BEGIN { @a[3] = sum(1); @a[2] = sum(2); @a[9] = sum(0); printa(\"%d \", @a); }";
+  const std::pair<const char*, const char*> orders[] = {
+      {"", "9 3 2 "}, {"#pragma D option aggsortrev\n", "2 3 9 "}, {"#pragma D option aggsortkey\n", "2 3 9 "}, {"#pragma D option aggsortkey,aggsortrev\n", "9 3 2 "}};
+  for (const auto& [options, expected] : orders) EXPECT_EQ(d_test::run("#pragma D option quiet\n" + std::string(options) + body, {}, false).evaluator, expected) << options;
+  const std::string two = "BEGIN { @a[1] = sum(1); @a[2] = sum(2); @b[1] = sum(9); @b[2] = sum(3); printa(\"%d \", @a, @b); }";
+  EXPECT_EQ(d_test::run("#pragma D option quiet\n#pragma D option aggsortpos=1\n" + two, {}, false).evaluator, "2 1 ");
+  const std::string keys = "BEGIN { @a[1, 9] = sum(1); @a[2, 3] = sum(2); printa(\"%d \", @a); }";
+  EXPECT_EQ(d_test::run("#pragma D option quiet\n#pragma D option aggsortkey\n#pragma D option aggsortkeypos=1\n" + keys, {}, false).evaluator, "2 1 ");
+}
+
+TEST(Aggregations, ZoomMakesTheLargestBarTheLongest) {
+  const d_test::Run r = d_test::run("#pragma D option quiet\n#pragma D option aggzoom\nBEGIN { @ = quantize(1); @ = quantize(1); @ = quantize(2); }", {}, false);
+  EXPECT_EQ(r.evaluator, "\n" + head() + row("0", 0, 0) + row("1", 40, 2) + row("2", 20, 1) + row("4", 0, 0) + "\n");
 }
 
 TEST(Aggregations, TruncatedKeysComeBackWithWhatFollows) {

@@ -8,6 +8,7 @@ import glob
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -190,6 +191,14 @@ def new_processes(acu):
     same(out, "\n" + key("/bin/true", 2))
 
 
+def arguments(acu):
+    """Up to 80 bytes of them, as in DTrace."""
+    long = "x" * 90
+    out = dscript(acu, "-c", f"/bin/sh -c '/bin/true one two; /bin/true a \"\" b; /bin/true {long}; :'",
+                  "-n", "proc:::exec-success /execname == \"true\"/ { printf(\"%s|%d\\n\", curpsinfo->pr_psargs, curpsinfo->pr_psargs == execargs); }")
+    same(out, f"/bin/true one two|1\n/bin/true a  b|1\n{('/bin/true ' + long)[:80]}|1\n")
+
+
 def parents(acu):
     out = dscript(acu, "-c", "/bin/sh -c '/bin/true; /bin/true; :'", "-n", "proc:::create /pid == $target/ { n++; } END { printf(\"%d\\n\", n); }")
     same(out, "2\n")
@@ -321,6 +330,44 @@ def interrupted(acu):
     same(out, f"end\n {5:16d}\n")
 
 
+def progeny(acu):
+    for of in ("$target", "$pid"):
+        out = dscript(acu, "-c", CALLS, "-n", "syscall::getppid:entry /progenyof(" + of + ")/ { @[execname] = count(); }")
+        same(out, "\n" + key("acu_dload", 5))
+
+
+def flow(acu):
+    """-F: entries and returns of a program that stays on one CPU."""
+    cpus = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cpus)})
+    try:
+        out = dscript(acu, "-F", "-c", CALLS, "-n", "pid$target:a.out:work_twice:entry, pid$target:a.out:work_twice:return", quiet=False)
+    finally:
+        os.sched_setaffinity(0, cpus)
+    lines = out.rstrip("\n").split("\n")
+    need(lines[0].split() == ["CPU", "FUNCTION"] and len(lines) == 21, out)
+    for n, line in enumerate(lines[1:]):
+        need(line.split()[1:] == (["->", "work_twice"] if n % 2 == 0 else ["<-", "work_twice"]) and line.index("work_twice") == 8, out)
+
+
+def preprocessor(acu):
+    if not shutil.which("cpp"):
+        raise Skipped("no cpp (package cpp)")
+    header = os.path.join(FOLDER.name, "limit.h")
+    open(header, "w").write("#ifndef LIMIT\n#define LIMIT 5\n#endif\ntypedef struct pair { int a, b; } pair_t;\nint some_function(int);\n")
+    path = os.path.join(FOLDER.name, "macros.d")
+    open(path, "w").write("#!/usr/sbin/dtrace -Cs\n#pragma D option quiet\n#include \"limit.h\"\n#define TWICE(x) ((x) * 2)\npair_t p;\n"
+                          "BEGIN { p.a = TWICE(LIMIT); printf(\"%d %d\\n\", p.a, sizeof (pair_t)); exit(0); }\n")
+    same(dscript(acu, "-C", "-s", path), "10 8\n")
+    same(dscript(acu, "-C", "-DLIMIT=7", "-s", path), "14 8\n")
+    same(dscript(acu, "-C", "-D", "N=3", "-n", "BEGIN { trace(N); exit(0); }"), "3")
+    open(path, "a").write("BEGIN { trace(TWICE(nothing)); }\n")
+    done = subprocess.run([acu, "dscript", "-C", "-s", path], capture_output=True, text=True, timeout=30 * SLOWNESS)
+    need(done.returncode == 2 and "macros.d:7:" in done.stderr, f"the line of the mistake is not 7\n{done.stderr}")
+    done = subprocess.run([acu, "dscript", "-D", "N=3", "-n", "BEGIN"], capture_output=True, text=True, timeout=30 * SLOWNESS)
+    need(done.returncode == 2 and "add -C" in done.stderr, done.stderr)
+
+
 def refused(acu):
     for clause, message in (("plockstat:::mutex-block", "not supported on Linux"), ("syscall::read:entry { stop(); }", "would stop the traced program"),
                             ("pid$target::main:entry", "-p PID"), ("fbt:::entry", "every function")):
@@ -346,8 +393,8 @@ def script_test(path):
 
 TESTS = [calls_by_process, calls_by_name, returns_by_name, opens_by_path, failed_opens, read_sizes, bytes_by_process, asked_sizes, latency, function_arguments, function_results,
          functions_by_pattern, text_arguments, entry_to_return, order_of_returns, user_stacks, profile, profile_places, ticks, ticks_by_name, exit_status, lines_by_default, functions_in_lines,
-         new_processes, parents, exits, signals, off_cpu, kernel_functions, kernel_stacks, tracepoints, user_probes, data_of_writes, connections, speculation, destructive, formats, largest, each_second,
-         from_file, of_a_process, lists, descriptions, interrupted, refused]
+         new_processes, arguments, parents, exits, signals, off_cpu, kernel_functions, kernel_stacks, tracepoints, user_probes, data_of_writes, connections, speculation, destructive, formats, largest, each_second,
+         from_file, of_a_process, lists, descriptions, interrupted, progeny, flow, preprocessor, refused]
 
 
 def main():

@@ -118,6 +118,14 @@ constexpr Case texts[] = {
     {R"(printf("%x %x", htons(0x1234), htonl(0x12345678));)", "3412 78563412"},
     {R"(printf("%d %d", getmajor(0x800001), getminor(0x800001));)", "8 1"},
     {R"(printf("%d", arg0);)", "0"},
+    {R"(printf("%d %d %d %d", strtoll("42"), strtoll(" -17x"), strtoll("0x1f", 16), strtoll("77", 8));)", "42 -17 31 63"},
+    {R"(printf("%d %d", index("abcabc", "c", 3), index("abc", "a", 1));)", "5 -1"},
+    {R"(s = strstr("abc", "x"); printf("%d %d", s == NULL, s != NULL);)", "1 0"},
+    {R"(s = "abc"; printf("%c", s[1]);)", "b"},
+    {R"(printf("%d", epid == id);)", "1"},
+    {R"(printf("%s %s %s %s", lltostr(0), lltostr(-42), lltostr(255, 16), strjoin("a", lltostr(7)));)", "0 -42 ff a7"},
+    {R"(printf("%s %s", lltostr(-9223372036854775807 - 1), lltostr(9223372036854775807));)", "-9223372036854775808 9223372036854775807"},
+    {R"(x = lltostr(12); printf("%d %d", strlen(x), strtoll(x) + 1);)", "2 13"},
 };
 
 constexpr Case variables[] = {
@@ -177,6 +185,26 @@ const Script scripts[] = {
     {"#pragma D option quiet\nBEGIN { this->a[1] = 6; printf(\"%d\", this->a[1]); }", "6"},
     {"#pragma D option quiet\nBEGIN { x = 4; }\nBEGIN /x == 4/ { x = 5; }\nBEGIN /x == 5/ { printf(\"five\"); }", "five"},
     {"#pragma D option quiet\nBEGIN, END { printf(\"%s \", probename); }", "BEGIN END "},
+    {"#pragma D option quiet\nstruct s { uint64_t ts; int calls; char c; };\nstruct s a[string];\n"
+     "BEGIN { a[\"x\"].ts = 5; a[\"x\"].calls++; a[\"x\"].calls++; a[\"y\"].calls += 7; printf(\"%d %d %d %d\", a[\"x\"].ts, a[\"x\"].calls, a[\"y\"].calls, sizeof (struct s)); }", "5 2 7 16"},
+    {"#pragma D option quiet\nenum color { RED, GREEN = 5, BLUE };\ntypedef struct pair { int a; char b; } pair_t;\npair_t p;\nenum color c;\n"
+     "BEGIN { p.a = BLUE; p.b = 'x'; c = GREEN; printf(\"%d %c %d %d %d %d\", p.a, p.b, c, sizeof (pair_t), offsetof(pair_t, b), sizeof (p)); }", "6 x 5 8 4 8"},
+    {"#pragma D option quiet\nstruct bits { int a:3; unsigned int b:3; } x;\nBEGIN { x.a = 7; x.b = 15; x.b++; printf(\"%d %d\", x.a, x.b); }", "-1 0"},
+    {"#pragma D option quiet\nunion u { int i; char c; } v;\nBEGIN { v.i = 0x41424344; printf(\"%c \", v.c); v.c = 'z'; printf(\"%x\", v.i); }", "D 4142437a"},
+    {"#pragma D option quiet\nint a[5];\nself int b[3];\nBEGIN { a[2] = 5; self->b[1] = a[2] + 1; printf(\"%d %d %d\", a[2], self->b[1], a[0]); }", "5 6 0"},
+    {"#pragma D option quiet\nstruct n { int v; struct { int w; } in; struct n *next; };\nstruct n t;\nself struct n u;\nthis struct n w;\n"
+     "BEGIN { t.in.w = 3; self->u.v = t.in.w; this->w.v = 4; printf(\"%d %d %d\", self->u.v, this->w.v, sizeof (struct n)); }", "3 4 16"},
+    {"#pragma D option quiet\nstruct a { int x; int y; };\nstruct a p, q;\nBEGIN { p.x = 1; p.y = 2; q = p; p.x = 9; printf(\"%d %d %d\", q.x, q.y, p.x); }", "1 2 9"},
+    {"#pragma D option quiet\ninline int add[int x, int y] = x + y * 2;\nBEGIN { printf(\"%d %d\", add[1, 2], add[add[1, 1], 3]); }", "5 9"},
+    {"#pragma D option quiet\nstruct in { int x; };\nstruct out { int twice; string name; };\nstruct in w;\ntranslator struct out < struct in v > { twice = v.x * 2; name = \"n\"; };\n"
+     "BEGIN { w.x = 21; printf(\"%d %s\", xlate < struct out > (w).twice, xlate < struct out > (w).name); }", "42 n"},
+    {"#pragma D option quiet\nBEGIN { x = 5; if (x == 5) { printf(\"five \"); x = 6; } else { printf(\"other \"); } printf(\"%d \", x); if (x > 6) printf(\"big\"); else if (x > 5) printf(\"mid\"); else printf(\"small\"); }",
+     "five 6 mid"},
+    {"#pragma D option quiet\nBEGIN /1/ { x = 1; if (x) { if (x == 2) { printf(\"no\"); } else { printf(\"nested\"); } } }", "nested"},
+    {"#pragma D option quiet\nBEGIN { x = 0; if (x++ == 0) { printf(\"first \"); } else { printf(\"other \"); } printf(\"%d\", x); }", "first 1"},
+    {"#pragma D option quiet\nBEGIN /0/ { if (1) { printf(\"no\"); } else { printf(\"neither\"); } }\nBEGIN { printf(\"end\"); }", "end"},
+    {"#pragma D option quiet\n#pragma D option strsize=4\nBEGIN { s = \"abcdefgh\"; printf(\"%s \", s); s = strjoin(\"ab\", \"cd\"); printf(\"%s %d\", s, sizeof (loff_t)); }", "abc abc 8"},
+    {"#pragma D option quiet\n#pragma D attributes Stable/Stable/Common provider x\n#ident \"text\"\nBEGIN { trace((loff_t)5); }", "5"},
     {"#pragma D option quiet\ndtrace:::BEGIN { printf(\"b\"); }\n:::END { printf(\"e\"); }", "be"},
     {"#pragma D option quiet\nBEGIN { x = 1; }\nEND { printf(\"%d\", x); }", "1"},
     {"#pragma D option quiet\ninline int N = 5;\nBEGIN { printf(\"%d\", N * 2); }", "10"},

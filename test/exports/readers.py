@@ -4,14 +4,20 @@ Each reader returns the same thing: a list of events (kind, time, tid, begin), i
 """
 import collections
 import importlib
+import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import Skipped
+
+DEBIAN_PYTHON = "/usr/bin/python3"
 Event = collections.namedtuple("Event", "kind time tid begin")
 LINE = re.compile(r"\[(\d+)\] \(\S+\) (?:\S+ )?(\w+): \{ cpu_id = (\d+) \}, \{ pid = \d+, tid = (\d+), thread = \"[^\"]*\" \}, \{ ?(.*)\}$")
 
@@ -38,23 +44,77 @@ def read_ctf(folder):
     return events, [int(n) for n in re.findall(r"discarded (\d+) events?", done.stderr)], by_cpu
 
 
-def perfetto_messages():
-    folder = tempfile.mkdtemp(prefix="acu-exports-proto-")
-    subprocess.run(["protoc", "-I", HERE, "--python_out", folder, "perfetto_trace.proto"], check=True)
-    sys.path.insert(0, folder)
-    return importlib.import_module("perfetto_trace_pb2")
+def needs(program, package):
+    if not shutil.which(program):
+        raise Skipped(f"{program} is not installed ({package})")
+
+
+def has_protobuf():
+    return importlib.util.find_spec("google") is not None and importlib.util.find_spec("google.protobuf") is not None
+
+
+def needs_protobuf():
+    needs("protoc", "protobuf-compiler")
+    if not has_protobuf():
+        raise Skipped("Python's google.protobuf is not installed (python3-protobuf)")
+
+
+def use_python_with_protobuf():
+    """Debian's package is for Debian's Python: goes on in that one, if this one has none."""
+    if not has_protobuf() and sys.executable != DEBIAN_PYTHON and os.path.exists(DEBIAN_PYTHON):
+        os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, *sys.argv])
+
+
+def messages_of(proto, folder_of_proto=HERE):
+    """The messages of a .proto, compiled."""
+    with tempfile.TemporaryDirectory(prefix="acu-exports-proto-") as folder:
+        subprocess.run(["protoc", "-I", folder_of_proto, "--python_out", folder, proto + ".proto"], check=True)
+        sys.path.insert(0, folder)
+        try:
+            return importlib.import_module(proto + "_pb2")
+        finally:
+            sys.path.remove(folder)
+
+
+def read_whole(message, path):
+    """Failure: fields that the .proto does not have."""
+    message.ParseFromString(open(path, "rb").read())
+    size = message.ByteSize()
+    message.DiscardUnknownFields()
+    if size != message.ByteSize():
+        raise Unreadable("fields that the messages do not have")
+    return message
+
+
+def read_otlp(path):
+    """Of OpenTelemetry's profiles: a list of (resource attributes, type, unit, {stack: sum}), and the types of frames by name."""
+    request = read_whole(messages_of("otlp").Request(), path)
+    d = request.dictionary
+    for name in ("mappings", "locations", "functions", "links", "attributes", "stacks"):
+        if getattr(d, name)[0].ByteSize():
+            raise Unreadable(f"{name}: the first one is not empty")
+    if d.texts[0]:
+        raise Unreadable("texts: the first one is not empty")
+    plain = lambda value: value.text if value.WhichOneof("value") == "text" else value.number
+    attributes = lambda numbers: {d.texts[d.attributes[n].key]: plain(d.attributes[n].value) for n in numbers}
+    profiles = []
+    for resource in request.resource_profiles:
+        about = {a.key: plain(a.value) for a in resource.resource.attributes}
+        for profile in (p for s in resource.scope_profiles for p in s.profiles):
+            sums = collections.Counter()
+            for s in profile.samples:
+                frames = [d.texts[d.functions[line.function].name] for l in d.stacks[s.stack].locations for line in d.locations[l].lines]
+                sums[";".join(reversed(frames))] += s.values[0]
+            profiles.append((about, d.texts[profile.sample_type.type], d.texts[profile.sample_type.unit], dict(sums)))
+    types = {d.texts[d.functions[l.lines[0].function].name]: attributes(l.attributes).get("profile.frame.type") for l in d.locations[1:]}
+    return profiles, types
 
 
 class Perfetto:
     """A trace as Perfetto's trace processor takes it: packets by time, those of the same time as they come; a stack of open slices for each track."""
 
     def __init__(self, path):
-        trace = perfetto_messages().Trace()
-        trace.ParseFromString(open(path, "rb").read())
-        size = trace.ByteSize()
-        trace.DiscardUnknownFields()
-        if size != trace.ByteSize():
-            raise Unreadable("fields that Perfetto's messages do not have")
+        trace = read_whole(messages_of("perfetto_trace").Trace(), path)
         self.events, self.switches, self.counters, self.stacks, self.tracks = [], collections.defaultdict(list), [], collections.Counter(), {}
         self.states = collections.Counter()
         self.names, self.clocks, self.track_events = collections.defaultdict(dict), {}, []

@@ -6,32 +6,20 @@ there once, with its time, its thread and its begin. Last line: `N passed, N fai
 """
 import collections
 import functools
-import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from readers import Perfetto, read_chrome, read_ctf
+from readers import Perfetto, needs, needs_protobuf, read_chrome, read_ctf, read_otlp, use_python_with_protobuf
 from tally import SLOWNESS, Skipped, need, run_suite
 
 TMP = tempfile.mkdtemp(prefix="acu-exports-")
 ROUNDS = 40000  # of about 10 events each: two windows of 2^18
-DEBIAN_PYTHON = "/usr/bin/python3"
 BEGIN = 5_000_000_000
-
-
-def needs(program, package):
-    if not shutil.which(program):
-        raise Skipped(f"{program} is not installed ({package})")
-
-
-def has_protobuf():
-    return importlib.util.find_spec("google") is not None and importlib.util.find_spec("google.protobuf") is not None
 
 
 @functools.cache
@@ -58,9 +46,7 @@ def ctf(acu):
 
 @functools.cache
 def perfetto(acu):
-    needs("protoc", "protobuf-compiler")
-    if not has_protobuf():
-        raise Skipped("Python's google.protobuf is not installed (python3-protobuf)")
+    needs_protobuf()
     return Perfetto(exported(acu, "x.pftrace"))
 
 
@@ -177,6 +163,27 @@ def test_perf_data_is_read(acu):
     need(found["samples"] == len(printed), f"{found['samples']} samples instead of {len(printed)}")
 
 
+def test_otlp_has_the_sums_of_the_flame_graph(acu):
+    needs_protobuf()
+    text, folded, otlp = (os.path.join(TMP, "stacks." + ending) for ending in ("perf", "folded", "otlp"))
+    sample = "{0} {1}/{1} [000] {2}.000000: 10000000 cpu-clock:\n{3}\n"
+    read = "\tffffffff81a1b2c3 vfs_read+0x83 ([kernel.kallsyms])\n"
+    work, main = "\t7f2a1c0e12ab helper (inlined)\n\t7f2a1c0e12ab work+0x1b (/usr/bin/server)\n", "\t55d0a4b0c2d1 main+0x1 (/usr/bin/server)\n"
+    stacks = [("server", 17, read + work + main)] * 3 + [("server", 17, work + main)] * 2 + [("other", 18, main)]
+    with open(text, "w") as out:
+        out.writelines(sample.format(name, pid, at, stack) for at, (name, pid, stack) in enumerate(stacks, 1))
+    for output in (folded, otlp):
+        done = subprocess.run([acu, "report", text, "-o", output], capture_output=True, text=True)
+        need(done.returncode == 0, done.stderr)
+    profiles, types = read_otlp(otlp)
+    sums = {f"{about['service.name']};{stack}": n for about, _, _, of_process in profiles for stack, n in of_process.items()}
+    lines = (line.rpartition(" ") for line in open(folded))
+    wanted = {";".join(f.removesuffix("_[k]").removesuffix("_[i]") for f in stack.split(";")): int(n) for stack, _, n in lines}
+    need(sums == wanted and sum(sums.values()) == len(stacks), f"{sums}\n{wanted}")
+    need([about["process.pid"] for about, *_ in profiles] == [17, 18] and {kind[1:3] for kind in profiles} == {("cpu", "count")}, str(profiles))
+    need(types == {"vfs_read": "kernel", "helper": "native", "main": "native"}, str(types))
+
+
 def test_stacks_are_no_events(acu):
     folded = os.path.join(TMP, "x.folded")
     open(folded, "w").write("main;f 7\n")
@@ -192,7 +199,5 @@ def test_a_full_disk_is_reported(acu):
 
 
 if __name__ == "__main__":
-    # Debian's package is for Debian's Python.
-    if not has_protobuf() and sys.executable != DEBIAN_PYTHON and os.path.exists(DEBIAN_PYTHON):
-        os.execv(DEBIAN_PYTHON, [DEBIAN_PYTHON, *sys.argv])
+    use_python_with_protobuf()
     sys.exit(run_suite([t for name, t in sorted(globals().items()) if name.startswith("test_")], TMP))

@@ -116,7 +116,9 @@ TEST(Probes, PredicatesDivide) {
 
 TEST(Probes, Mistakes) {
   EXPECT_EQ(tags("kprobe:$1 { }"), tag::bad_parameter);
-  EXPECT_EQ(tags("begin,{ }"), tag::syntax);
+  EXPECT_EQ(tags("begin,{ }"), ""); // as in published scripts
+  EXPECT_EQ(tags("begin,,end { }"), tag::syntax);
+  EXPECT_EQ(tags(",begin { }"), tag::syntax);
   EXPECT_EQ(tags("begin"), tag::syntax);
   EXPECT_EQ(tags("begin { } } end { }"), tag::syntax);
   EXPECT_EQ(tags("k:f /pid == 1 { }"), tag::syntax);

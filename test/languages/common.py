@@ -45,7 +45,7 @@ SCRIPTS = {
 }
 EVERY = "--all" in sys.argv
 COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 2000 if EVERY else 1000, "spin": 2000 if EVERY else 400}  # of stacks
-STOPS = {"snap": 100, "core": 20}  # of stacks of stopped programs, by the command that shows them
+STOPS = {"snap": 100, "core": 20} if EVERY else {"snap": 40, "core": 10}  # of stacks of stopped programs, by the command that shows them
 TRIGGERS = {"uprobe": "getppid"}  # of scripts, where it has another name
 PYTHONS = ["/usr/bin/python{}", "/usr/local/bin/python{}", os.path.expanduser("~/.pyenv/versions/{}.*/bin/python{}")]
 LANGUAGE_FRAME = re.compile(r"^\s+(\S.*?) ([/<(].*):(\d+)$")

@@ -4,6 +4,7 @@
 Last line: `N passed, N failed, N skipped`.
 """
 import contextlib
+import functools
 import json
 import os
 import random
@@ -21,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
 from client import Api, Mcp
-from tally import SLOWNESS, Skipped, need, patient, run_suite
+from tally import SLOWNESS, Skipped, Wrong, need, patient, run_suite, untimed
 
 TMP = tempfile.mkdtemp(prefix="acu-mcp-")
 VERBS = ["host", "list_probes", "check_script", "run_script", "flame", "slow", "why", "snap", "core", "sql", "tool"]
@@ -173,6 +174,15 @@ def every_verb(acu):
     need(stat.S_IMODE(os.stat(path("audit")).st_mode) == 0o600, "others can read the audit file")
     if not os.path.exists(core):
         return "gcore is not installed: no core dump was read"
+
+
+def audit_that_cannot_be_written(acu):
+    """The disk is full: that is printed once, and calls are answered."""
+    with Mcp(acu, "--audit", "/dev/full") as client:
+        for _ in range(3):
+            client.data("check_script", script="begin { exit(); }")
+        status, said = client.close()
+    need(status == 0 and said.count("acu mcp: cannot write the audit file `/dev/full`: No space left on device") == 1, f"{status}: {said}")
 
 
 def wrong_arguments(acu):
@@ -389,21 +399,35 @@ def socket_clients(acu):
     need(done.returncode == 2 and "is no socket" in done.stderr, str(done))
 
 
-# ------------------------------------------------------------------------------------------------ the official SDK
+# ------------------------------------------------------------------------------------------------ other people's clients
+
+
+@functools.cache
+def fetched():
+    """The folder with the protocol's clients for Node, and why it is not there. The Inspector's command line is of its first version: the second needs Node 22."""
+    folder = path("clients")
+    os.makedirs(folder)
+    if not shutil.which("npm") or not shutil.which("node"):
+        return folder, "npm is not installed"
+    words = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "@modelcontextprotocol/sdk@1", "@modelcontextprotocol/inspector-cli@1.0.3"]
+    try:
+        with untimed():
+            done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=patient(180))
+    except subprocess.TimeoutExpired:
+        return folder, "the protocol's clients could not be fetched with npm within 180 s"
+    return folder, "the protocol's clients could not be fetched with npm" if done.returncode else ""
+
+
+def clients_folder():
+    folder, lacks = fetched()
+    if lacks:
+        raise Skipped(lacks)
+    return folder
 
 
 def official_sdk(acu):
     """The protocol's own client lists and calls every verb, and checks results by their schemas."""
-    if not shutil.which("npm") or not shutil.which("node"):
-        raise Skipped("npm is not installed")
-    folder = path("sdk")
-    os.makedirs(folder)
-    try:
-        done = subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "@modelcontextprotocol/sdk@1"], cwd=folder, capture_output=True, text=True, timeout=90)
-    except subprocess.TimeoutExpired:
-        raise Skipped("the SDK could not be fetched with npm within 90 s")
-    if done.returncode:
-        raise Skipped("the SDK could not be fetched with npm")
+    folder = clients_folder()
     shutil.copy(os.path.join(HERE, "sdk.mjs"), folder)
     with process("/usr/bin/python3", "-c", BUSY) as busy:
         core = path(f"sdk-core.{busy}")
@@ -413,6 +437,54 @@ def official_sdk(acu):
     need(done.returncode == 0 and f"{len(VERBS)} tools" in done.stdout, f"{done.stdout[-800:]}{done.stderr[-1500:]}")
 
 
-TESTS = [revisions, schemas, malformed, batches, every_verb, wrong_arguments, refused_scripts, limits, cancelled, disconnected, without_privileges, a_thousand_calls, socket_clients, official_sdk]
+def inspect(server, method, tool=None, options=(), **arguments):
+    """What the Inspector prints of a request to a server that it starts: (what is answered, nothing) or (None, its message)."""
+    # It looks for its own package.json in the folder above the current one.
+    folder = os.path.join(clients_folder(), "node_modules")
+    words = [os.path.join(folder, ".bin", "mcp-inspector-cli"), "--cli", *server, "--method", method, *options, *(["--tool-name", tool] if tool else [])]
+    for name, value in arguments.items():
+        words += ["--tool-arg", f"{name}={value}"]
+    child = subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        out, said = child.communicate(timeout=patient(40))
+    except subprocess.TimeoutExpired:
+        raise Wrong(f"the Inspector waits for an answer to {method} {tool or ''}")
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)  # also the second Node that it starts; the server ends with its input
+            child.wait()
+    need(child.returncode in (0, 1), f"{words}: status {child.returncode}: {said[-600:]}")
+    return (json.loads(out), "") if child.returncode == 0 else (None, said)
 
-sys.exit(run_suite(TESTS, TMP))
+
+def inspector(acu):
+    """The Inspector's command line: each request has a server of its own, and is preceded by `initialize` and, if it is a call, by `tools/list`. It compares
+    what is answered with the protocol's schemas, and structured results with the verb's."""
+    server = [acu, "mcp", "--audit", path("inspector-audit")]
+    with Mcp(acu) as client:
+        tools = client.request("tools/list")["result"]
+        need(set(client.hello["capabilities"]) == {"tools"}, f"what is offered, and has no test here: {client.hello['capabilities']}")
+    found, said = inspect(server, "tools/list")
+    need(found == tools, f"the list that the Inspector understood differs from the one that is sent: {json.dumps(found)[:600]} {said}")
+    for tool, arguments, is_right in (
+            ("sql", {"query": f"select pid from processes where pid = {os.getpid()}"}, lambda out: out["rows"] == [{"pid": os.getpid()}]),
+            ("run_script", {"script": "interval:ms:20 { @ticks = count(); }", "duration": 0.5}, lambda out: any(row["type"] == "map" and row["data"]["@ticks"] > 0 for row in out["rows"])),
+            ("list_probes", {"pattern": "tracepoint:sched:sched_s*", "arguments": "true"}, lambda out: "prev_pid" in out["text"])):
+        found, said = inspect(server, "tools/call", tool, **arguments)
+        need(found and not found["isError"] and is_right(found["structuredContent"]), f"{tool}: {json.dumps(found)[:600]} {said}")
+        if "text" not in found["structuredContent"]:
+            need(json.loads(found["content"][0]["text"]) == found["structuredContent"], f"{tool}: the text differs from the structured result")
+    for tool, arguments, why in (("sql", {}, "needs the argument `query`"), ("sql", {"quer": "select 1"}, "did you mean `query`"), ("run_script", {"script": 5}, "text expected, not a number"),
+                                 ("sql", {"query": "select nothing"}, "nothing")):
+        found, said = inspect(server, "tools/call", tool, **arguments)
+        need(found and found["isError"] and why in found["content"][0]["text"], f"{tool} {arguments}: {json.dumps(found)[:600]} {said}")
+    for method, options, code in (("tools/call", ["--tool-name", "no_such"], -32602), ("resources/list", [], -32601), ("prompts/list", [], -32601)):
+        found, said = inspect(server, method, options=options)
+        need(found is None and f"MCP error {code}: " in said, f"{method}: {found} {said}")
+    clients = {json.loads(line)["client"] for line in open(path("inspector-audit"))}
+    need(clients == {"inspector-cli 1.0.3"}, f"the client that `initialize` named: {clients}")
+
+
+TESTS = [revisions, schemas, malformed, batches, every_verb, audit_that_cannot_be_written, wrong_arguments, refused_scripts, limits, cancelled, disconnected, without_privileges, a_thousand_calls, socket_clients, official_sdk, inspector]
+
+sys.exit(run_suite(TESTS, TMP, limit=300))  # a request of the Inspector starts Node twice

@@ -130,6 +130,7 @@ TEST_F(Match, tracepoints) {
     EXPECT_TRUE(match(text).empty()) << text;
     EXPECT_EQ(mismatch.kind, Mismatch::malformed) << text;
   }
+  EXPECT_EQ(one("tracepoint:sched_s?itch").name, "tracepoint:sched:sched_switch"); // a pattern: in all categories
   match("tracepoint:sched_switch");
   EXPECT_EQ(mismatch.hint, "did you mean `tracepoint:sched:sched_switch`?");
 }

@@ -71,6 +71,7 @@ TEST_F(NewKind, ItsSourceNamesItBesideNativeFrames) {
 
 TEST_F(NewKind, EachFormatWritesItAndReadsItBack) {
   for (const Format& f : formats()) {
+    if (!f.read) continue;
     auto again = f.read(f.write(p));
     ASSERT_TRUE(again.ok()) << f.name << ": " << again.error().message;
     EXPECT_EQ(rows(*again), expected) << f.name;

@@ -55,7 +55,7 @@ constexpr Case cases[] = {
 };
 
 TEST(RoundTrip, EachFormat) {
-  ASSERT_EQ(std::size(cases), formats().size()); // a new format needs a row
+  ASSERT_EQ(std::ssize(cases), std::ranges::count_if(formats(), [](const Format& f) { return f.read; })); // a new format needs a row
   for (uint32_t seed = 0; seed < 10; seed++) {
     const Profile p = random_profile(seed);
     for (const Case& c : cases) {
@@ -77,6 +77,7 @@ TEST(RoundTrip, EachFormatIsKnownByItsBytes) {
   for (uint32_t seed = 0; seed < 10; seed++) {
     const Profile p = random_profile(seed);
     for (const Format& f : formats()) {
+      if (!f.read) continue;
       scratch.write("recording", f.write(p));
       auto again = read_profile(scratch.path("recording"));
       ASSERT_TRUE(again.ok()) << f.name << ": " << again.error().message;

@@ -4,9 +4,9 @@
 One server runs for most of the tests, with a busy Python program and a waiting one beside it. Last line: `N passed, N failed, N skipped`.
 """
 import atexit
+import concurrent.futures
 import contextlib
 import csv
-import http.client
 import io
 import json
 import os
@@ -17,115 +17,13 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
-import urllib.error
-import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.dirname(HERE)]
-from tally import SLOWNESS, Skipped, need, patient, run_suite
-
-sys.setrecursionlimit(50000)  # call trees are as deep as stacks
-TMP = tempfile.mkdtemp(prefix="acu-serve-")
-BURNER = """
-import ctypes, sys
-ctypes.CDLL(None).prctl(15, b"burner-" + sys.argv[1].encode())
-def busy_function():
-    n = 0
-    for i in range(20000): n += i * i
-    return n
-def loop():
-    while True: busy_function()
-loop()
-"""
-CHANGE = {"X-Acu": "1", "Content-Type": "application/json"}
-
-
-def path(*names):
-    return os.path.join(TMP, *names)
-
-
-class NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_):
-        return None
-
-
-class Answer:
-    def __init__(self, status, headers, body):
-        self.status, self.headers, self.body = status, headers, body
-
-    def json(self):
-        return json.loads(self.body)
-
-
-class Server:
-    """A running `acu serve` on a free port, with the token of a file."""
-
-    def __init__(self, acu, name, *options, wait=True):
-        self.acu, self.store, self.token_file = acu, path(name + ".db"), path(name + ".token")
-        self.errors = open(path(name + ".err"), "w+")
-        self.child = subprocess.Popen([acu, "serve", "--listen", "127.0.0.1:0", "--store", self.store, "--token-file", self.token_file, *options], stdout=subprocess.DEVNULL, stderr=self.errors)
-        if wait:
-            self.wait()
-
-    def said(self):
-        return open(self.errors.name).read()
-
-    def wait(self):
-        until = time.monotonic() + patient(30)
-        while "ready at" not in self.said():
-            need(self.child.poll() is None, f"acu serve ended: {self.said()}")
-            need(time.monotonic() < until, f"not ready: {self.said()}")
-            time.sleep(0.05)
-        self.origin = re.search(r"ready at (\S+)", self.said())[1]
-        self.port = int(self.origin.rsplit(":", 1)[1])
-        self.token = open(self.token_file).read().strip()
-
-    def login_token(self):
-        return re.findall(r"\?token=(\w+)", self.said())[-1]
-
-    def ask(self, where, method="GET", body=None, headers=None, with_token=True):
-        all_headers = {"Authorization": "Bearer " + self.token} if with_token else {}
-        all_headers.update(headers or {})
-        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self.origin + where, data=data, method=method, headers=all_headers)
-        try:
-            with urllib.request.build_opener(NoRedirect).open(request, timeout=patient(60)) as answer:
-                return Answer(answer.status, answer.headers, answer.read().decode())
-        except urllib.error.HTTPError as error:
-            return Answer(error.code, error.headers, error.read().decode())
-
-    def get(self, where):
-        answer = self.ask(where)
-        need(answer.status == 200, f"{where}: {answer.status} {answer.body[:300]}")
-        return answer.json()
-
-    def post(self, where, body, status=200):
-        answer = self.ask(where, "POST", body, CHANGE)
-        need(answer.status == status, f"{where}: {answer.status} {answer.body[:300]}")
-        return answer.json()
-
-    def job(self, body, seconds=60):
-        started = self.post("/api/jobs", body, 202)
-        until = time.monotonic() + patient(seconds)
-        while (job := self.get(f"/api/jobs/{started['id']}"))["state"] == "running":
-            need(time.monotonic() < until, f"still running: {job}")
-            time.sleep(0.1)
-        return job
-
-    def samplers(self):
-        return [int(word) for word in open(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read().split()]
-
-    def stop(self, how=signal.SIGTERM):
-        if self.child.poll() is None:
-            self.child.send_signal(how)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.child.wait(patient(20))
-        if self.child.poll() is None:
-            self.child.kill()
-        return self.child.wait()
-
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+import prometheus
+from server import BURNER, CHANGE, TMP, Server, path
+from tally import Skipped, need, patient, run_suite
 
 state = {}
 
@@ -160,7 +58,7 @@ def walk(node):
 def eventually(ask, what, seconds=30):
     until = time.monotonic() + patient(seconds)
     while not (found := ask()):
-        need(time.monotonic() < until, what)
+        need(time.monotonic() < until, what() if callable(what) else what)
         time.sleep(0.3)
     return found
 
@@ -270,11 +168,85 @@ def metrics(acu):
         elif not line.startswith("#"):
             need(re.fullmatch(r'[a-z_]+(\{[a-z]+="([^"\\]|\\.)*"(,[a-z]+="([^"\\]|\\.)*")*\})? -?[0-9.e+-]+', line) and re.split(r"[{ ]", line)[0] in names, line)
     need(any(state["name"] in line and line.startswith("acu_service_cpu_cores") for line in answer.body.splitlines()), "the burner's CPU time")
-    if not shutil.which("promtool"):
-        raise Skipped("promtool is not installed")
-    text = "".join(line + "\n" for line in answer.body.splitlines() if not line.startswith(("# UNIT", "# EOF")))  # it reads the older format
-    checked = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True)
-    need("error" not in (checked.stdout + checked.stderr).lower(), checked.stdout + checked.stderr)
+    prometheus.series_of(answer.body)  # none is there twice
+
+
+def needs_prometheus():
+    if not prometheus.is_installed():
+        raise Skipped("prometheus is not installed (scripts/setup.sh test)")
+
+
+@contextlib.contextmanager
+def odd_service(server):
+    """A busy process whose name has all that a label escapes; its name, when /metrics has it."""
+    name, shown = '"q"\n\\b {x}=1,', '"q"\\n\\b {x}=1,'
+    child = subprocess.Popen(["/usr/bin/python3", "-c", f"import ctypes; ctypes.CDLL(None).prctl(15, {name.encode()})\nwhile True: sum(range(1000))"])
+    try:
+        key = ("acu_service_cpu_cores", frozenset({"service": shown, "type": "process"}.items()))
+        eventually(lambda: prometheus.series_of(server.ask("/metrics").body).get(key), "the process with the odd name is in no series", 60)
+        yield key
+    finally:
+        child.kill()
+        child.wait()
+
+
+def promtool_accepts_metrics(acu):
+    """The older text format: `# UNIT` and `# EOF` are comments in it. promtool also lints names, units and help texts."""
+    needs_prometheus()
+    recorded(acu)
+    server = shared(acu)
+    with odd_service(server):
+        for accept in ("application/openmetrics-text;version=1.0.0", "text/plain;version=0.0.4", "*/*"):
+            answer = server.ask("/metrics", headers={"Accept": accept})
+            need(answer.headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0"), f"{accept}: {answer.headers['Content-Type']}")
+            need("acu_service_cpu_cores{" in answer.body, answer.body[:300])
+            checked = subprocess.run(["promtool", "check", "metrics"], input=answer.body, text=True, capture_output=True, timeout=patient(60))
+            need(checked.returncode == 0 and not checked.stdout + checked.stderr, f"{checked.returncode} {checked.stdout}{checked.stderr}")
+    broken = subprocess.run(["promtool", "check", "metrics"], input=answer.body.replace("# HELP acu_findings", "# TYPE acu_findings gauge\n# HELP acu_findings"), text=True, capture_output=True, timeout=patient(60))
+    need(broken.returncode != 0 and "acu_findings" in broken.stderr, f"promtool finds nothing: {broken.stdout}{broken.stderr}")
+
+
+def prometheus_scrapes_metrics(acu):
+    """Numbers change once in a slot of 10 s. Where /metrics shows the same before and after a scrape, that scrape has the same."""
+    needs_prometheus()
+    recorded(acu)
+    server = shared(acu)
+    scraper = prometheus.Prometheus(path("prometheus"))
+    try:
+        with odd_service(server) as odd:
+            scraper.start(server.origin.removeprefix("http://"), server.token_file)
+            eventually(scraper.is_ready, lambda: f"Prometheus is not ready: {scraper.said()[-2000:]}", 60)
+            eventually(lambda: [t for t in scraper.ask("targets")["activeTargets"] if t["health"] == "up"], lambda: f"not scraped: {scraper.ask('targets')['activeTargets']}", 30)
+
+            def compared():
+                begin, first, first_end = time.time(), prometheus.series_of(server.ask("/metrics").body), time.time()
+                time.sleep(4)
+                second_begin, second, end = time.time(), prometheus.series_of(server.ask("/metrics").body), time.time()
+                same = {key: value for key, value in first.items() if second.get(key) == value}
+                if end - begin > 9 or not same.get(odd):
+                    return None  # more than one slot may have ended meanwhile
+                scraped = scraper.scraped(60)
+                # The last one may have been answered after the second look. Prometheus moves times by up to 2 ms.
+                times = [when for when, _ in scraped.get(odd, []) if first_end + 0.005 < when < second_begin][:-1]
+                if not times:
+                    return None
+                for key, value in same.items():
+                    found = dict(scraped.get(key, []))
+                    for when in times:
+                        need(found.get(when) == value, f"{key}: /metrics shows {value}, Prometheus {found.get(when)}")
+                return same
+            same = eventually(compared, lambda: f"no scrape within a slot: {scraper.said()[-2000:]}", 60)
+            for name in ("acu_own_cpu_cores", "acu_own_memory_bytes", "acu_own_samples_per_second"):
+                need(same.get((name, frozenset())), f"{name} is not among those that were compared")
+            burner = ("acu_service_cpu_cores", frozenset({"service": state["name"], "type": "process"}.items()))
+            need(same.get(burner), "the burner is not among those that were compared")
+        # Units are in the OpenMetrics format only.
+        about = {d["metric"]: (d["type"], d["unit"], d["help"]) for d in scraper.ask("targets/metadata")}
+        need(about.get("acu_own_cpu_cores") == ("gauge", "cores", "CPU time of acu serve and its processes."), str(about))
+        wrong = [line for line in scraper.said().splitlines() if re.search(r"level=(warn|error)", line) and "scrape" in line]
+        need(not wrong, "\n".join(wrong[:5]))
+    finally:
+        scraper.stop()
 
 
 # ------------------------------------------------------------------------------------------------ what is run
@@ -345,6 +317,9 @@ def nothing_without_a_token(acu):
     need(server.ask("/api/me", headers={"Authorization": "Bearer " + "0" * 64}).status == 401, "a wrong token")
     need(server.ask("/api/me", headers={"Cookie": "acu=" + "0" * 64}, with_token=False).status == 401, "a wrong cookie")
     need(server.ask("/healthz", with_token=False).body == "ok\n", "/healthz")
+    # The header alone is refused: the body never comes.
+    answer = raw(server, f"POST /api/sql HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nX-Acu: 1\r\nContent-Type: application/json\r\nContent-Length: 200000\r\n\r\n".encode())
+    need(answer.startswith("HTTP/1.1 401"), f"a header without its body: {answer[:100]}")
 
 
 def one_token_one_session(acu):
@@ -454,7 +429,8 @@ def refused(acu, *options, status=1):
 
 def bad_stores(acu):
     server = shared(acu)
-    need("another acu serve uses the store" in refused(acu, "--store", server.store), "two servers")
+    two = refused(acu, "--store", server.store)
+    need("another acu serve uses the store" in two and f"process {server.child.pid} (acu" in two, two)
     open(path("text.db"), "w").write("no database " * 1000)
     need("is not a store" in refused(acu, "--store", path("text.db")), "a text")
     with contextlib.closing(sqlite3.connect(path("other.db"))) as other:
@@ -464,10 +440,81 @@ def bad_stores(acu):
     with contextlib.closing(sqlite3.connect(path("newer.db"))) as newer:
         newer.execute("pragma user_version = 99")
     need("has version 99" in refused(acu, "--store", path("newer.db"), status=5), "a newer one")
+    with contextlib.closing(sqlite3.connect(path("newer.db"))) as older:
+        older.execute("pragma user_version = 1")
+    need("has version 1 of the schema" in refused(acu, "--store", path("newer.db"), status=5), "an older one")
     refused(acu, "--store", "/no/such/folder/store.db")
     for listen in ("0.0.0.0:7070", "127.0.0.1", "127.0.0.1:99999", "localhost:1"):
         refused(acu, "--store", path("x.db"), "--listen", listen, status=2)
     need("port is in use" in refused(acu, "--store", path("x.db"), "--listen", f"127.0.0.1:{server.port}"), "the port")
+
+
+def one_sampler_for_a_source(acu):
+    server = shared(acu)
+    for what in ("host", "cpu"):
+        pid = eventually(lambda: next((p for p in server.samplers() if f"--sample={what}" in open(f"/proc/{p}/cmdline").read()), None), f"no sampler of {what}")
+        done = subprocess.run([acu, "serve", "--sample", what, "--store", server.store, "--max-duration", "1s"], capture_output=True, text=True, timeout=patient(60))
+        need(done.returncode == 1 and f"another sampler records `{what}` into the store" in done.stderr and f"process {pid} (acu" in done.stderr, f"{done.returncode}: {done.stderr}")
+
+
+def samplers_give_mapped_files_back(acu):
+    """Files whose names were read are in the page cache, not in the samplers' memory."""
+    recorded(acu)
+    server = shared(acu)
+    pid = next(p for p in server.samplers() if "--sample=cpu" in open(f"/proc/{p}/cmdline").read())
+
+    def mapped():
+        sizes, is_file = [0, 0], False
+        for line in open(f"/proc/{pid}/smaps"):
+            if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+                is_file = " r--s " in line and "/" in line
+            elif is_file and line.startswith(("Size:", "Rss:")):
+                sizes[line.startswith("Rss:")] += int(line.split()[1])
+        return sizes
+
+    eventually(lambda: (sizes := mapped())[0] > 1000 and 20 * sizes[1] < sizes[0], "mapped files stay in memory", 40)
+
+
+def messages_of_samplers_come_at_once(acu):
+    """A full disk is reported while the sampler runs, not at its end."""
+    if os.geteuid() != 0:
+        raise Skipped("mounting needs root")
+    folder = path("filled")
+    os.makedirs(folder, exist_ok=True)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", folder], capture_output=True).returncode:
+        raise Skipped("tmpfs cannot be mounted here")
+    server = None
+    try:
+        server = Server(acu, "messages", store=os.path.join(folder, "s.db"))
+        eventually(lambda: server.get("/api/me")["store"]["to"], "nothing is recorded after 30 s")
+        samplers = server.samplers()
+        filler = os.open(os.path.join(folder, "filler"), os.O_WRONLY | os.O_CREAT)
+        with contextlib.suppress(OSError):
+            while True:
+                os.write(filler, b"x" * 4096)
+        os.close(filler)
+        eventually(lambda: re.search(r"acu serve: sampler \w+: cannot write the store .*disk is full", server.said()), f"no message: {server.said()}", 40)
+        need(set(server.samplers()) & set(samplers), "the samplers have ended")
+    finally:
+        if server:
+            server.stop()
+        subprocess.run(["umount", folder])
+
+
+def slow_queries_keep_nobody_waiting(acu):
+    server = shared(acu)
+    endless = {"query": "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n", "of": "store", "seconds": 10}
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        answers = [pool.submit(server.ask, "/api/sql", "POST", endless, CHANGE) for _ in range(6)]
+        time.sleep(0.5)
+        begin = time.monotonic()
+        need(server.get("/api/me")["host"] and server.get("/api/overview")["host"] and server.get("/api/series?names=busy&from=-60")["series"], "no answer")
+        took = time.monotonic() - begin
+        pending = [a for a in answers if not a.done()]
+        need(pending, f"the queries were over before the other answers, which took {took:.1f} s")
+        statuses = sorted(a.result().status for a in answers)
+        need(statuses[:2] == [400, 400] and statuses[2:] == [503] * 4, str(statuses))
+        need(all("took longer" in a.result().body or "2 queries are running" in a.result().body for a in answers), answers[0].result().body)
 
 
 def killed_and_started_again(acu):
@@ -542,11 +589,60 @@ def looking_after_a_store(acu):
     need("no samples" in store("export", "--from", "1000", "--until", "2000", "-o", path("none.folded"), status=3), "an empty range")
     store("compact")
     store("sizes", "more", status=2)
+    store("import", status=2)
     store("destroy", status=2)
 
 
-TESTS = [flame_graph_within_30_seconds, filters, formats, overview_and_services, waits_are_recorded, comparison, exports_are_csv, metrics, scripts, jobs_can_be_cancelled, measure_now, lists, sql,
-         nothing_without_a_token, one_token_one_session, other_sites, paths_lead_nowhere, large_and_broken_requests, slow_and_idle_connections, audit, bad_stores, killed_and_started_again, read_only,
-         full_disk, looking_after_a_store]
+def a_recording_is_imported_once(acu):
+    recorded(acu)
+    server = shared(acu)
+
+    def run(*words, status=0):
+        done = subprocess.run([acu, *words], capture_output=True, text=True, timeout=patient(60))
+        need(done.returncode == status, f"{words}: {done.returncode} {done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
+
+    def total(folded):
+        return sum(int(line.rpartition(" ")[2]) for line in open(folded))
+
+    def of_store(store, *words):
+        run("store", store, "export", "--from", "1000", "-o", path("of.folded"), *words)
+        return total(path("of.folded"))
+
+    for ending, words in (("acu", ()), ("pb.gz", ("--service", "imported"))):
+        given, imported = path("given." + ending), path(f"imported-{ending}.db")
+        run("store", server.store, "export", "--from", "-3600", "-o", given)
+        run("report", given, "-o", path("given.folded"))
+        said = run("store", imported, "import", given, "--kind", "cpu", *words)
+        need(re.search(r"samples of `cpu` in \d+ slots? of 10 s", said), said)
+        need(of_store(imported) == total(path("given.folded")) > 0, f"{ending}: {of_store(imported)} imported, {total(path('given.folded'))} given")
+        service = words[1] if words else state["name"]
+        of_service = of_store(imported, "--service", service)
+        need(of_service == of_store(imported) if words else 0 < of_service < of_store(imported), f"service {service}: {of_service}")
+        need("would be counted twice" in run("store", imported, "import", given, "--kind", "cpu", status=2), "imported twice")
+    # Files of other formats do not tell CPU time from waits; acu's own do.
+    waits = path("waits.acu")
+    run("record", "offcpu", "-q", "-o", waits, "--duration", "1s")
+    run("report", waits, "-o", path("waits.pb.gz"))
+    need("CPU time, or waits" in run("store", path("new.db"), "import", path("waits.pb.gz"), status=2), "waits taken for CPU time")
+    need("samples of `offcpu`" in run("store", path("waits.db"), "import", waits), "waits of a recording")
+    # Slices are where they were, and stacks keep their names though they are in many slices.
+    split = path("split.acu")
+    run("record", "-q", "-F", "499", "--split", "20ms", "-o", split, "-p", str(state["burner"].pid), "--duration", "3s")
+    run("report", split, "-o", path("split.folded"))
+    run("store", path("split.db"), "import", split)
+    sampled = sum(int(line.rpartition(" ")[2]) for line in open(path("split.folded")))
+    need(abs(of_store(path("split.db")) - sampled * 1e9 / 499) < 0.01 * sampled * 1e9 / 499, f"{of_store(path('split.db'))} of {sampled} samples")
+    need("[other stacks]" not in open(path("of.folded")).read(), "stacks of slices were not added up")
+    with open(path("timeless.folded"), "w") as file:
+        file.write("a;b 1\n")
+    need("has no start time or duration" in run("store", path("new.db"), "import", path("timeless.folded"), status=2), "without a time")
+    run("store", path("new.db"), "import", path("none"), status=1)
+    need(not os.path.exists(path("new.db")), "a store was made for nothing")
+
+
+TESTS = [flame_graph_within_30_seconds, filters, formats, overview_and_services, waits_are_recorded, comparison, exports_are_csv, metrics, promtool_accepts_metrics, prometheus_scrapes_metrics, scripts, jobs_can_be_cancelled, measure_now, lists, sql,
+         nothing_without_a_token, one_token_one_session, other_sites, paths_lead_nowhere, large_and_broken_requests, slow_and_idle_connections, audit, bad_stores, one_sampler_for_a_source, samplers_give_mapped_files_back, messages_of_samplers_come_at_once, slow_queries_keep_nobody_waiting, killed_and_started_again, read_only,
+         full_disk, looking_after_a_store, a_recording_is_imported_once]
 
 sys.exit(run_suite(TESTS, TMP))

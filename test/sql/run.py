@@ -35,11 +35,12 @@ def with_shop(test):
     def during(acu):
         global SHOP, PID
         if not SHOP or SHOP.poll() is not None:
-            SHOP = subprocess.Popen(["/usr/bin/python3", os.path.join(ROOT, "docs", "cookbook", "shop.py")])
+            SHOP = subprocess.Popen(["/usr/bin/python3", os.path.join(ROOT, "docs", "cookbook", "shop.py")], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # a deleted file may be the output of the test
             PID = SHOP.pid
         for _ in range(600):
             if len(tasks()) == 4:
                 break
+            need(SHOP.poll() is None, "docs/cookbook/shop.py ended: are its ports, 7070 and 7071, in use?")
             time.sleep(0.1 * SLOWNESS)
         test(acu)
     during.__name__ = test.__name__
@@ -589,7 +590,8 @@ def test_many_sockets(acu):
         begin = used.ru_utime + used.ru_stime
         run(acu, "select count(*) from sockets")
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        need(used.ru_utime + used.ru_stime - begin <= 0.15 * SLOWNESS, f"{used.ru_utime + used.ru_stime - begin:.3f} s of CPU time")
+        # Looking for each among all the others would take minutes.
+        need(used.ru_utime + used.ru_stime - begin <= 5 * SLOWNESS, f"{used.ru_utime + used.ru_stime - begin:.3f} s of CPU time")
         owners = {r["pid"]: r["n"] for r in rows(acu, "select pid, count(*) as n from sockets where process like 'python%' group by pid")}
         need(all(abs(owners.get(p.pid, 0) - each) <= each and owners.get(p.pid, 0) > 1000 for p in openers), str(owners))
     finally:

@@ -80,7 +80,8 @@ def redis_forks(acu):
         pause = server.info("stats", "latest_fork_usec") / 1000
     found = lines(text, rf"{STAMP}{server.process.pid} +(\d+) +{MS} +{MS} +(\d+) (-?\d+)")
     need(len(found) == 1 and found[0][4] == "0", text)
-    need(abs(float(found[0][1]) - pause) <= 1 + 0.3 * pause, f"the server measured {pause} ms:\n" + text)
+    # The server's time is that of fork(2) and of what it does before it looks at its clock; another process may run meanwhile.
+    need(float(found[0][1]) <= pause + 0.5 and pause <= 3 * float(found[0][1]) + 5, f"the server measured {pause} ms:\n" + text)
     need(float(found[0][2]) >= 100, text)
     need(300 * 4 <= int(found[0][3]) <= 300 * 16, text)
 

@@ -36,7 +36,20 @@ def python(text):
     return lambda: subprocess.run([sys.executable, "-c", text], timeout=60 * SLOWNESS, stderr=subprocess.DEVNULL)
 
 
-def trace(acu, tool, during, arguments=(), options=()):
+def keeps(tool, *maps):
+    """A copy of a tool that prints these maps at its end instead of clearing them: what is left of all that is over."""
+    with open(os.path.join(ROOT, "tools", tool)) as file:
+        text = file.read()
+    for name in maps:
+        need(text.count(f"  clear({name});\n") == 1, f"{tool} does not clear {name}")
+        text = text.replace(f"  clear({name});\n", "")
+    path = os.path.join(TMP, "keeps-" + tool)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def trace(acu, tool, during, arguments=(), options=(), may_warn=True):
     """Standard output of a tool while `during` runs; then SIGINT unless the tool ends itself, as with --seconds or -c."""
     command = [acu, "run", "--notify-attached", "#attached#", *options, os.path.join(ROOT, "tools", tool), *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
@@ -64,6 +77,7 @@ def trace(acu, tool, during, arguments=(), options=()):
         thread.join()
     need(driver, f"did not attach: {err[0].strip()[:600]}")
     need(status == 0, f"status {status}: {err[0].strip()[:600]}")
+    need(may_warn or "WARNING" not in err[0], err[0].strip()[:600])
     name = os.path.basename(tool)[:-3]
     if name in pages.names() and "json" not in options:
         pages.seen(name, arguments, "".join(out))

@@ -207,11 +207,14 @@ def lua_gc(acu):
         if not os.path.isfile(program):
             continue
         seen += 1
-        text = follow(acu, "lua-gc.bt", [program, script], [program, "--", "--min-us=0", "--name=" + os.path.basename(program)])
-        found = re.findall(r"^\d\d:\d\d:\d\d\.\d{6} \d+ +\S+ +(\d+) collectgarbage\n((?:        .+\n)*)", text, re.M)
-        need(len(found) == 8 == histogram_total(text, "@us[collectgarbage]"), f"{name}: {len(found)}, not 8:\n{text}")
-        at = [int(us) for us, frames in found if re.search(rf" {re.escape(script)}:7$", frames, re.M)]
-        took = int(re.search(r"^took\s+(\d+)$", text, re.M).group(1))
+        for _ in range(3):  # Lua's clock is CPU time: a pause is longer if another process runs meanwhile, which is rare with this niceness
+            text = follow(acu, "lua-gc.bt", ["nice", "-n", "-15", program, script], [program, "--", "--min-us=0", "--name=" + os.path.basename(program)])
+            found = re.findall(r"^\d\d:\d\d:\d\d\.\d{6} \d+ +\S+ +(\d+) collectgarbage\n((?:        .+\n)*)", text, re.M)
+            need(len(found) == 8 == histogram_total(text, "@us[collectgarbage]"), f"{name}: {len(found)}, not 8:\n{text}")
+            at = [int(us) for us, frames in found if re.search(rf" {re.escape(script)}:7$", frames, re.M)]
+            took = int(re.search(r"^took\s+(\d+)$", text, re.M).group(1))
+            if at and at[0] <= took * 1.5 + 1000:
+                break
         need(len(at) == 1 and took // 3 <= at[0] <= took * 1.5 + 1000, f"{name}: {at} us of {took}:\n{text}")
     return None if seen else "no Lua here"
 

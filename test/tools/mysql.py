@@ -80,6 +80,13 @@ class MariaDB:
         self.stop()
 
 
+def slow_log(server):
+    """(query, ms) of all that took 0.1 s and more, as the server logs them."""
+    with open(server.log) as file:
+        found = re.findall(r"^# Query_time: ([\d.]+) .*\n(?:#.*\n)*(?:use `test`;\n)?(?:SET timestamp=\d+;\n)?(.*);$", file.read(), re.M)
+    return [(query, 1000 * float(seconds)) for seconds, query in found]
+
+
 def mysql_queries(acu):
     with MariaDB() as server:
         server.ask("create table needles (id int primary key, n int); insert into needles select seq, 0 from seq_1_to_9")
@@ -97,13 +104,10 @@ def mysql_queries(acu):
             server.ask("prepare s from 'select n from needles where id = ?'; set @a = 5; execute s using @a")
 
         text = trace(acu, "mysql-queries.bt", load, [SERVER])
-        with open(server.log) as file:
-            said = file.read()
+        logged = dict(slow_log(server))
     found = {f[3]: list(map(float, f[:3])) for f in lines(text, rf"{STAMP}\d+ +{MS}{MS}{MS}  (.*)")}
-    logged = re.findall(r"^# Query_time: ([\d.]+) .*\n(?:#.*\n)*(?:use `test`;\n)?(?:SET timestamp=\d+;\n)?(.*);$", said, re.M)
-    logged = {query: 1000 * float(seconds) for seconds, query in logged}
     for query in ("update needles set n = 2 where id = 7", "select sleep(0.2)"):
-        need(query in found and query in logged, text + said)
+        need(query in found and query in logged, f"{text}{logged}")
         need(abs(found[query][0] - logged[query]) <= 10 + 0.1 * logged[query], f"{found[query]}, the server's log has {logged[query]} ms")
     total, lock, disk = found["update needles set n = 2 where id = 7"]
     need(300 <= lock <= total and disk <= total - lock, text)
@@ -159,9 +163,13 @@ def mysql_statements(acu):
             server.ask("select sleep(0.1); select sleep(0.1)")
 
         text = trace(acu, "mysql-statements.bt", load, [SERVER])
+        logged = slow_log(server)
     slept = value(text, "@total_us[select sleep(0.1)]")
     need(value(text, "@calls[select n from needles where id = 5]") == 20 and value(text, "@calls[select sleep(0.1)]") == 2, text)
     need(200000 <= slept <= 2000000 and slept / 2 <= value(text, "@slowest_us[select sleep(0.1)]") <= slept - 100000, text)
+    for query in ("select sleep(0.1)", blocked):
+        theirs = sum(ms for text_of, ms in logged if text_of == query)
+        need(abs(value(text, f"@total_us[{query}]") / 1000 - theirs) <= 0.05 * theirs, f"{query}: the server's log has {theirs} ms\n{text}")
     waited = re.findall(r"^@lock_us\[(.*)\]: (\d+)$", text, re.M)
     need([query for query, _ in waited] == [blocked] and 200000 <= int(waited[0][1]) <= value(text, f"@total_us[{blocked}]"), text)
 

@@ -315,13 +315,14 @@ def pg_sorts(acu):
 
 def pg_statements(acu):
     slow = "select pg_sleep(0.1)"
-    with Postgres("fsync=off") as server:
+    with Postgres("fsync=off", "shared_preload_libraries=pg_stat_statements", "pg_stat_statements.track_planning=on", "pg_stat_statements.track_utility=off") as server:
         accounts(server)
-        server.ask("create table needles (n int)", "insert into needles select generate_series(1, 20000)")
+        server.ask("create table needles (n int)", "insert into needles select generate_series(1, 20000)", "create extension pg_stat_statements")
         server.stop()
         server.start()
 
         def load():
+            server.ask("select pg_stat_statements_reset()")
             session = server.session()
             for n in range(30):
                 session("update accounts set balance = 3 where id = 7;")
@@ -336,6 +337,17 @@ def pg_statements(acu):
             out.write("\\set id 5\nselect balance from accounts where id = :id;\n")
         text = trace(acu, "pg-statements.bt", load, [SERVER, "--", "--min-ms=90"])
         pages = int(server.ask("select pg_relation_size('needles') / 8192"))
+        # Of the server itself: calls, ms and blocks of each statement, with $1 for its constants
+        theirs = dict(row.split("|", 1) for row in server.ask("select query, calls, total_plan_time + total_exec_time, shared_blks_read from pg_stat_statements").split("\n"))
+    for query, normalised in (("update accounts set balance = 3 where id = 7;", "update accounts set balance = $1 where id = $2"), ("select pg_sleep(0.2);", "select pg_sleep($1)"),
+                              ("select balance from accounts where id = $1;", "select balance from accounts where id = $1"), ("select count(*) from needles",) * 2):
+        calls, ms, blocks = theirs[normalised].split("|")
+        ours = [value(text, f"@{name}[{q}]") for name in ("calls", "total_us") for q in ([query, slow] if "sleep" in query else [query])]
+        half = len(ours) // 2
+        need(sum(ours[:half]) == int(calls), f"{query}: pg_stat_statements has {calls} calls\n{text}")
+        # It does not count parsing, which takes longest for the first statements of a session.
+        need(float(ms) <= sum(ours[half:]) / 1000 <= 1.05 * float(ms) + ("sleep" not in query) * 5 * int(calls), f"{query}: pg_stat_statements has {ms} ms\n{text}")
+        need(query != "select count(*) from needles" or int(blocks) <= value(text, f"@read_blocks[{query}]") <= int(blocks) + 20, f"pg_stat_statements has {blocks} blocks\n{text}")
     need(value(text, "@calls[update accounts set balance = 3 where id = 7;]") == 30, text)
     need(value(text, f"@calls[{slow}]") == 2 and 200000 <= value(text, f"@total_us[{slow}]") <= 2000000, text)
     need(value(text, f"@total_us[{slow}]") / 2 <= value(text, f"@slowest_us[{slow}]") <= value(text, f"@total_us[{slow}]") - 100000, text)

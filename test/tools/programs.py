@@ -243,7 +243,9 @@ def redis_commands(acu):
     need(len(lines(text, stamp + "(?i:incr) counter")) == 20 and histogram_total(text, "@us[incr]") == 20, text)
     slept = lines(text, stamp + "(?i:debug) sleep 0.02")
     need(len(slept) == 1 and 20000 <= int(slept[0][0]) <= 200000, text)
-    need(re.search(r"cmdstat_incr:calls=20,", stats), "the server counted otherwise:\n" + stats)
+    theirs = {name: (int(calls), int(us)) for name, calls, us in re.findall(r"^cmdstat_(\w+)\S*:calls=(\d+),usec=(\d+)", stats, re.M)}
+    need(theirs["incr"][0] == 20 and theirs["debug"][0] == 1, "the server counted otherwise:\n" + stats)
+    need(theirs["debug"][1] <= int(slept[0][0]) <= 1.05 * theirs["debug"][1], "the server measured otherwise:\n" + stats + text)
 
 
 redis_commands.__name__ = "redis-commands"
@@ -252,7 +254,7 @@ redis_commands.__name__ = "redis-commands"
 class Nginx:
     """A server of our own on a free port, with the configuration of `locations` and a log of its requests."""
 
-    def __init__(self, path, locations, before=""):
+    def __init__(self, path, locations, before="", http="", listen=""):
         self.folder = os.path.join(TMP, f"nginx{free_port()}")
         self.port = free_port()
         self.log = os.path.join(self.folder, "access.log")
@@ -262,9 +264,9 @@ class Nginx:
         paths = " ".join(f"{kind}_temp_path {self.folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         with open(os.path.join(self.folder, "conf"), "w") as out:
             out.write(f"{before} daemon off; worker_processes 2; user root; pid {self.folder}/pid; error_log {self.folder}/error.log;\n"
-                      f"events {{ worker_connections 64; }} http {{ {paths} log_format told "
+                      f"events {{ worker_connections 64; }} http {{ {paths} {http} log_format told "
                       f"'$pid $status $bytes_sent $request_method $request_uri'; access_log {self.log} told;\n"
-                      f"server {{ listen 127.0.0.1:{self.port}; root {self.folder}; {locations} }} }}\n")
+                      f"server {{ listen 127.0.0.1:{self.port}{listen}; root {self.folder}; {locations} }} }}\n")
         self.process = subprocess.Popen([path, "-c", os.path.join(self.folder, "conf"), "-e", os.path.join(self.folder, "error.log")],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:

@@ -21,11 +21,14 @@ import languages
 import mistakes
 import mysql
 import network
+import nginx
 import postgres
 import processes
 import programs
 import resources
+import routes
 import scheduling
+import schemas
 import security
 import storage
 import web
@@ -180,7 +183,7 @@ def headers(_):
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
          *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS, *storage.TESTS, *connections.TESTS, *processes.TESTS,
-         *resources.TESTS, *postgres.TESTS, *mysql.TESTS, *caches.TESTS, *web.TESTS, *java.TESTS, *security.TESTS, *behaviour.TESTS, *mistakes.TESTS]
+         *resources.TESTS, *postgres.TESTS, *mysql.TESTS, *caches.TESTS, *web.TESTS, *nginx.TESTS, *routes.TESTS, *schemas.TESTS, *java.TESTS, *security.TESTS, *behaviour.TESTS, *mistakes.TESTS]
 
 
 sys.exit(run_suite(TESTS, TMP))

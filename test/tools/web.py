@@ -4,13 +4,15 @@ import os
 import re
 import shutil
 import socket
+import ssl
 import struct
 import subprocess
 import threading
 import time
 
-from common import SLOWNESS, TMP, histogram_total, lines, need, shell, trace
+from common import SLOWNESS, TMP, histogram_total, keeps, lines, need, shell, trace
 from programs import Nginx, answers, free_port, wait_until
+from tally import Skipped
 
 MS = r" *(\d+\.\d\d\d)"
 STAMP = r"\d\d:\d\d:\d\d\.\d{6} "
@@ -32,6 +34,57 @@ class Handler(http.server.BaseHTTPRequestHandler):
   def log_message(self, *_): pass
 http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
 """
+
+
+# One connection after the other, so that each has the descriptor of the last one, in a thread with a name of its own.
+ODD_SERVER = """\
+import ctypes, http.server, ssl, sys, threading
+class Handler(http.server.BaseHTTPRequestHandler):
+  protocol_version = "HTTP/1.1"
+  def do_GET(self):
+    self.close_connection = True
+    if self.path != "/unanswered":
+      self.send_response(101 if self.path == "/switch" else 200)
+      self.end_headers()
+  def do_POST(self):
+    self.rfile.read(1)
+    self.do_GET()
+  def log_message(self, *_): pass
+server = http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+if len(sys.argv) > 2:
+  context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+  context.load_cert_chain(sys.argv[2])
+  server.socket = context.wrap_socket(server.socket, server_side=True)
+def work():
+  ctypes.CDLL(None).prctl(15, b"worker-1", 0, 0, 0)
+  server.serve_forever()
+threading.Thread(target=work).start()
+"""
+
+# The tools do not know PROPFIND: its answer is not that of the request before.
+ODD_REQUESTS = [f"{request} HTTP/1.1\r\nHost: needle\r\n{header}\r\n" for request, header in (
+    *(("GET /unanswered", ""), ("PROPFIND /dav", "")) * 3, ("POST /expected", "Content-Length: 1\r\nExpect: 100-continue\r\n"), ("GET /switch", "Upgrade: websocket\r\n"), ("GET /plain", ""))]
+ODD_ANSWERS = [("200", "POST /expected"), ("101", "GET /switch"), ("200", "GET /plain")]
+
+ODD_CLIENT = """\
+import ctypes, socket, sys, threading
+def work():
+  ctypes.CDLL(None).prctl(15, b"worker-1", 0, 0, 0)
+  for text in sys.argv[2:]:
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as connection:
+      connection.sendall(text.encode())
+      if text[:4] == "POST": connection.recv(4096), connection.sendall(b"x")
+      while connection.recv(4096): pass
+threading.Thread(target=work).start()
+"""
+
+
+def certificate():
+    path = os.path.join(TMP, "server.pem")
+    if not os.path.exists(path):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=localhost", "-keyout", path, "-out",
+                        path, "-days", "2"], check=True, stderr=subprocess.DEVNULL)
+    return path
 
 
 def serve(command, port, what):
@@ -58,7 +111,7 @@ def http_requests(acu):
     # Several requests on one connection; a header before its body; methods with and without a body.
     load = shell(f"curl -s '{at}/orders/1?x=1' '{at}/orders/2' '{at}/orders/missing'; curl -s '{at}/slow'; curl -s -d a=1 '{at}/orders/3/items'")
     try:
-        text = trace(acu, "http-requests.bt", load, ["--", "--name=python3"])
+        text = trace(acu, "http-requests.bt", load, ["--", "--name=python3"], may_warn=False)
         totals = trace(acu, "http-requests.bt", load, ["--", "--name=python3", "--quiet", "--depth=2"])
         others = trace(acu, "http-requests.bt", load, ["--", "--name=curl"])
     finally:
@@ -71,12 +124,12 @@ def http_requests(acu):
     need({key: count for key, count, _ in counts} == {"GET /orders/*, 200": "2", "GET /orders/*, 404": "1", "GET /slow, 200": "1", "POST /orders/*, 200": "1"}, text)
     need(not lines(totals, STAMP + ".*") and "@us[POST /orders/3/*, 200]: { .count = 1" in totals and "@us[GET /orders/2, 200]: { .count = 1" in totals, totals)
     need("@us[" not in others, "a client is no server:\n" + others)
-    if os.path.exists("/usr/sbin/nginx"):
-        of_nginx(acu)
 
 
-def of_nginx(acu):
-    """Whose workers write from several places in memory at once; its log has the same requests."""
+def http_requests_log(acu):
+    """Of nginx, whose workers write from several places in memory at once; its log has the same requests."""
+    if not os.path.exists("/usr/sbin/nginx"):
+        raise Skipped("no nginx here")
     server = Nginx("/usr/sbin/nginx", "")
 
     def load():
@@ -86,7 +139,7 @@ def of_nginx(acu):
         time.sleep(0.1)
 
     try:
-        text = trace(acu, "http-requests.bt", load, ["--", "--name=nginx"])
+        text = trace(acu, "http-requests.bt", load, ["--", "--name=nginx"], may_warn=False)
     finally:
         server.stop()
     found = lines(text, rf"{STAMP}(\d+) +nginx +{MS} (\d+) +(\w+) (\S+)")
@@ -97,6 +150,70 @@ def of_nginx(acu):
     need("@us[GET /page.txt, 200]: { .count = 20," in text, text)
 
 
+def odd_requests(acu, is_tls):
+    """Connections that end without an answer, and answers below 200, by a thread that is not called like its process."""
+    if is_tls and not shutil.which("openssl"):
+        raise Skipped("no openssl here")
+    port = free_port()
+    server = serve(["/usr/bin/python3", "-c", ODD_SERVER, str(port), *([certificate()] if is_tls else [])], port, "a server in Python")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+
+    def load():
+        for request in ODD_REQUESTS:
+            with socket.create_connection(("127.0.0.1", port), timeout=20 * SLOWNESS) as connection:
+                with context.wrap_socket(connection) if is_tls else connection as stream:
+                    stream.sendall(request.encode())
+                    if request.startswith("POST"):
+                        stream.recv(4096)  # 100 Continue
+                        stream.sendall(b"x")
+                    while stream.recv(4096):
+                        pass
+        time.sleep(0.1)  # the server closes the last connection after its answer
+
+    try:
+        text = trace(acu, keeps("http-requests.bt", "@since", "@text"), load, options=["-p", str(server.pid)], may_warn=False)
+        named = trace(acu, "http-requests.bt", load, ["--", "--name=python3"])
+        others = trace(acu, "http-requests.bt", load, ["--", "--name=worker-1"])
+    finally:
+        stop(server)
+    pattern = rf"{STAMP}{server.pid} +python3 +{MS} (\d+) +(\w+ \S*)"
+    need([f[1:] for f in lines(text, pattern)] == ODD_ANSWERS, text)
+    need(not re.search(r"^@(since|text)\[", text, re.M), "requests that are over are kept:\n" + text)
+    need([f[1:] for f in lines(named, pattern)] == ODD_ANSWERS and "@us[" not in others, f"{named}\n{others}")
+
+
+def http_requests_odd(acu):
+    odd_requests(acu, False)
+
+
+def http_requests_odd_tls(acu):
+    odd_requests(acu, True)
+
+
+def http_calls_odd(acu):
+    """The same from the client's side."""
+    port = free_port()
+    server = serve(["/usr/bin/python3", "-c", ODD_SERVER, str(port)], port, "a server in Python")
+    clients = []
+
+    def load():
+        clients.append(subprocess.Popen(["/usr/bin/python3", "-c", ODD_CLIENT, str(port), *ODD_REQUESTS]))
+        clients[-1].wait(timeout=20 * SLOWNESS)
+
+    try:
+        text = trace(acu, keeps("http-calls.bt", "@since", "@text", "@host"), load, may_warn=False)
+        named = trace(acu, "http-calls.bt", load, ["--", "--name=python3"])
+        others = trace(acu, "http-calls.bt", load, ["--", "--name=worker-1"])
+    finally:
+        stop(server)
+    for said, client in zip((text, named), clients):
+        need([f[1:] for f in lines(said, rf"{STAMP}{client.pid} +python3 +{MS} (\d+) +needle +(\w+ \S*)")] == ODD_ANSWERS, said)
+        need("@us[python3, needle, GET /plain, 200]: { .count = 1," in said, said)
+    need(not re.search(rf"^@(since|text|host)\[{clients[0].pid},", text, re.M), "calls that are over are kept:\n" + text)
+    need("@us[" not in others, others)
+
+
 def http_calls(acu):
     if not shutil.which("curl"):
         return "no curl here"
@@ -105,7 +222,7 @@ def http_calls(acu):
     at = f"http://localhost:{port}"
     load = shell(f"curl -s4 '{at}/orders/1?x=1' '{at}/orders/2' '{at}/orders/missing'; curl -s4 '{at}/slow'; curl -s4 -d a=1 '{at}/orders/3/items'")
     try:
-        text = trace(acu, "http-calls.bt", load)
+        text = trace(acu, "http-calls.bt", load, may_warn=False)
     finally:
         stop(server)
     found = lines(text, rf"{STAMP}\d+ +curl +{MS} (\d+) +localhost:{port} +(\w+ \S*)")
@@ -115,6 +232,80 @@ def http_calls(acu):
     counts = re.findall(rf"^@us\[curl, localhost:{port}, (.*)\]: \{{ \.count = (\d+), ", text, re.M)
     need(dict(counts) == {"GET /orders/*, 200": "2", "GET /orders/*, 404": "1", "GET /slow, 200": "1", "POST /orders/*, 200": "1"}, text)
     need("python3, " not in text, "a server is no client:\n" + text)
+
+
+# Connects by TLS with two libraries, asks for a row of SQLite, sends a command as to Redis, and uses more memory, all by a thread with a name of its own.
+OF_A_THREAD = """\
+import ctypes, socket, sqlite3, ssl, sys, threading, time
+def work():
+  ctypes.CDLL(None).prctl(15, b"worker-1", 0, 0, 0)
+  tls, plain = map(int, sys.argv[1:3])
+  context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+  context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+  with socket.create_connection(("127.0.0.1", tls)) as connection, context.wrap_socket(connection): pass
+  try:
+    library = ctypes.CDLL("libgnutls.so.30")
+  except OSError:
+    library = None
+  if library:
+    session, store = ctypes.c_void_p(), ctypes.c_void_p()
+    library.gnutls_init(ctypes.byref(session), 2)
+    library.gnutls_set_default_priority(session)
+    library.gnutls_certificate_allocate_credentials(ctypes.byref(store))
+    library.gnutls_credentials_set(session, 1, store)
+    with socket.create_connection(("127.0.0.1", tls)) as connection:
+      library.gnutls_transport_set_int2(session, connection.fileno(), connection.fileno())
+      library.gnutls_handshake(session)
+  sqlite3.connect(":memory:").execute("select 'needle'").fetchall()
+  with socket.create_connection(("127.0.0.1", plain)) as connection:
+    connection.sendall(b"*2\\r\\n$3\\r\\nGET\\r\\n$6\\r\\nneedle\\r\\n")
+    connection.recv(100)
+  kept = bytearray(b"x") * (16 << 20)
+  time.sleep(int(sys.argv[3]))
+threading.Thread(target=work).start()
+"""
+
+
+def process_names(tool, row, library=None, options=()):
+    """--name and COMM are those of the process, whatever its threads are called."""
+    def test(acu):
+        if not shutil.which("openssl"):
+            raise Skipped("no openssl here")
+        if library and not glob.glob(f"/usr/lib/*/{library}"):
+            raise Skipped(f"no {library} here")
+        port = free_port()
+        server = serve(["/usr/bin/python3", "-c", ODD_SERVER, str(port), certificate()], port, "a server in Python")
+        with socket.create_server(("127.0.0.1", 0)) as plain:
+            def reply():
+                connection = plain.accept()[0]
+                with connection:
+                    connection.recv(100)
+                    connection.sendall(b"$6\r\nneedle\r\n")
+
+            def load():
+                serving = threading.Thread(target=reply)
+                serving.start()
+                process = subprocess.Popen(["/usr/bin/python3", "-c", OF_A_THREAD, str(port), str(plain.getsockname()[1]), "2" if tool == "rssgrowth" else "0"])  # which prints each second
+                pids.append(process.pid)
+                need(process.wait(timeout=20 * SLOWNESS) == 0, "the load failed")
+                serving.join()
+
+            pids = []
+            try:
+                text = trace(acu, tool + ".bt", load, ["--", "--name=python3"], options)
+                others = trace(acu, tool + ".bt", load, ["--", "--name=worker-1"], options)
+            finally:
+                stop(server)
+        need(re.search("^" + row.format(STAMP=STAMP, pid=pids[0]), text, re.M), text)
+        need("worker-1" not in text and str(pids[1]) not in others, f"{text}\n{others}")
+
+    test.__name__ = tool + "-names"
+    return test
+
+
+NAMES = [process_names("sslsnoop", "{STAMP}{pid} +python3 +HANDSHAKE ", options=["--unsafe"]), process_names("gnutlssnoop", "{STAMP}{pid} +python3 +HANDSHAKE ", "libgnutls.so.30", ["--unsafe"]),
+         process_names("sqlite-statements", "{STAMP}{pid} +python3 .* select 'needle'", "libsqlite3.so.0"), process_names("rssgrowth", r"@grown\[python3, {pid}, anonymous\]: \d{{8}}"),
+         process_names("db-calls", "{STAMP}{pid} +python3 .* redis +127.0.0.1 +\\d+ +GET")]
 
 
 DNS_CODES = {"missing": 3, "broken": 2}
@@ -288,6 +479,6 @@ def php_errors(acu):
     need(len(lines(each, rf"{STAMP}\d+ +\w+ +{re.escape(page)}:\d+: .*")) == 7, each)
 
 
-TESTS = [php_errors, http_requests, http_calls, dns_queries, gnutlssnoop, php_requests]
+TESTS = [php_errors, http_requests, http_requests_log, http_requests_odd, http_requests_odd_tls, http_calls, http_calls_odd, dns_queries, gnutlssnoop, php_requests, *NAMES]
 for test in TESTS:
     test.__name__ = test.__name__.replace("_", "-")

@@ -3,16 +3,29 @@
 #include "scratch.h"
 #include "web/access.h"
 #include "web/api.h"
+#include "web/attempts.h"
 #include "web/call_tree.h"
+#include "web/http_server.h"
 #include "web/pages.h"
 #include "web/parameters.h"
+#include "web/sessions.h"
 #include "web/symptoms.h"
 
+#include <arpa/inet.h>
+#include <condition_variable>
+#include <csignal>
 #include <gtest/gtest.h>
+#include <mutex>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
 
 namespace web {
 namespace {
+
+constexpr uint64_t ten_seconds = 10'000'000'000;
 
 TEST(Target, IsDecoded) {
   Request request;
@@ -88,12 +101,28 @@ TEST(Access, ChangesNeedTheirHeaderAndTheirOrigin) {
   EXPECT_EQ(access.check(other)->status, 403);
 }
 
+TEST(Access, ABodyShowsInTheHeader) {
+  EXPECT_FALSE(with("/x").has_body());
+  EXPECT_FALSE(with("/x", {{"content-length", "0"}}).has_body());
+  EXPECT_TRUE(with("/x", {{"content-length", "17"}}).has_body());
+  EXPECT_TRUE(with("/x", {{"transfer-encoding", "chunked"}}).has_body());
+}
+
+TEST(Routes, OfAFleetWaitAsideWhereTheyReadTheStore) {
+  for (const char* path : {"/api/overview", "/api/me", "/api/findings", "/metrics"}) {
+    EXPECT_FALSE(is_slow(with(path), false)) << path;
+    EXPECT_TRUE(is_slow(with(path), true)) << path;
+  }
+  for (const char* path : {"/api/flame", "/api/series"}) EXPECT_TRUE(is_slow(with(path), false)) << path;
+  for (const char* path : {"/", "/healthz", "/api/verbs", "/api/jobs/1"}) EXPECT_FALSE(is_slow(with(path), true)) << path;
+}
+
 TEST(Access, ATokenFileThatOthersReadIsRefused) {
   const Scratch scratch;
   scratch.write("token", std::string(64, 'a'));
   ASSERT_EQ(::chmod(scratch.path("token").c_str(), 0644), 0);
   Access access({}, [](const std::string&) {});
-  EXPECT_NE(access.use_token_file(scratch.path("token")).error().message.find("others may read"), std::string::npos);
+  EXPECT_NE(access.use_token_file(scratch.path("token")).error().message.find("can be read or written by others"), std::string::npos);
   scratch.write("short", "abc");
   ASSERT_EQ(::chmod(scratch.path("short").c_str(), 0600), 0);
   EXPECT_FALSE(access.use_token_file(scratch.path("short")).ok());
@@ -142,11 +171,12 @@ TEST(Symptoms, LastAMinuteAndAreAskedAboutOnce) {
   auto store = store::open_sqlite(":memory:", store::Mode::write);
   ASSERT_TRUE(store.ok());
   Symptoms symptoms;
-  for (int64_t slot = 100'000; slot < 100'050; slot += 10) ASSERT_TRUE((*store)->write({}, slot, {{{}, "pressure_cpu", 0.9}, {{}, "pressure_io", 0.9}}).ok());
+  for (int64_t slot = 100'000; slot < 100'050; slot += 10) ASSERT_TRUE((*store)->write({"host", slot, ten_seconds}, {{{}, "pressure_cpu", 0.9}, {{}, "pressure_io", 0.9}}).ok());
   EXPECT_EQ(find_symptom(**store, 100'060), ""); // the last slot is missing
-  ASSERT_TRUE((*store)->write({}, 100'050, {{{}, "pressure_cpu", 0.3}, {{}, "pressure_io", 0.9}}).ok());
+  ASSERT_TRUE((*store)->write({"host", 100'050, ten_seconds}, {{{}, "pressure_cpu", 0.3}, {{}, "pressure_io", 0.9}}).ok());
   EXPECT_EQ(find_symptom(**store, 100'060), "pressure_io");
-  EXPECT_TRUE(symptoms.should_ask(**store, 100'060));
+  for (int i = 0; i < 2; i++) EXPECT_TRUE(symptoms.should_ask(**store, 100'060)); // until acu could
+  symptoms.has_asked(100'060);
   EXPECT_FALSE(symptoms.should_ask(**store, 100'061));
   EXPECT_EQ(find_symptom(**store, 100'120), "");
 }
@@ -155,7 +185,7 @@ TEST(Symptoms, LastAMinuteAndAreAskedAboutOnce) {
 TEST(Comparison, NamesTheFunctionThatGrew) {
   const Scratch scratch;
   Jobs jobs({}, [](const Job&) {});
-  Samplers samplers(scratch.path("store"));
+  Samplers samplers(scratch.path("store"), [](const std::string&) {});
   Api api;
   api.store = scratch.path("store"), api.jobs = &jobs, api.samplers = &samplers;
   {
@@ -167,7 +197,8 @@ TEST(Comparison, NamesTheFunctionThatGrew) {
     for (int64_t slot = 1'200'000; slot < 1'201'200; slot += 10) {
       const uint64_t share = slot < 1'200'600 ? 10 : 30;
       const std::vector<profile::Gain> gains = {{parse, share * 100, share}, {render, 9000, 90}};
-      ASSERT_TRUE((*store)->write({{.kind = "cpu", .slot = slot, .profile = &p, .gains = gains, .services = {{"web", store::ServiceType::process}}}}, slot, {}).ok());
+      const store::Batch batch = {.profile = &p, .gains = gains, .services = {{"web", store::ServiceType::process}}};
+      ASSERT_TRUE((*store)->write({"cpu", slot, ten_seconds}, {}, &batch).ok());
     }
   }
   const Response found = answer(api, with("/api/compare?service=web&a_from=1200000&a_to=1200600&b_from=1200600&b_to=1201200"));
@@ -194,14 +225,15 @@ TEST(Findings, AreTheVerdictsOfWhy) {
 
 TEST(Routes, KnowTheirMethodsAndReadOnly) {
   Jobs jobs({}, [](const Job&) {});
-  Samplers samplers("/nowhere/store.db");
+  Samplers samplers("/nowhere/store.db", [](const std::string&) {});
   Api api;
   api.store = "/nowhere/store.db", api.jobs = &jobs, api.samplers = &samplers, api.is_read_only = true;
   uint64_t audited = 0;
   api.audit = [&](const agent::AuditLine&) { audited++; };
+  Role role = Role::admin;
   auto status = [&](Method method, const char* path) {
     Request request = with(path);
-    request.method = method;
+    request.method = method, request.role = role;
     return answer(api, request).status;
   };
   EXPECT_EQ(status(Method::get, "/healthz"), 200);
@@ -216,6 +248,156 @@ TEST(Routes, KnowTheirMethodsAndReadOnly) {
   EXPECT_EQ(audited, 1u);
   api.is_read_only = false;
   EXPECT_EQ(status(Method::post, "/api/jobs"), 400); // an empty body
+  role = Role::view;
+  EXPECT_EQ(status(Method::get, "/api/jobs/17"), 403);
+  EXPECT_EQ(audited, 3u); // a refusal is audited, whatever its method
+}
+
+TEST(Attempts, WrongOnesWaitTwiceAsLongEachTime) {
+  constexpr uint64_t second = 1'000'000'000;
+  Attempts attempts(2, 5 * second);
+  uint64_t now = 1000 * second;
+  for (const uint64_t wait : {0u, 0u, 1u, 2u, 4u, 5u, 5u}) {
+    attempts.failed("a", now);
+    EXPECT_EQ(attempts.wait_ns("a", now), wait * second);
+    EXPECT_EQ(attempts.wait_ns("b", now), 0u);
+    if (wait) attempts.too_early("a");
+    now += wait * second;
+    EXPECT_EQ(attempts.wait_ns("a", now), 0u);
+  }
+  EXPECT_EQ(attempts.take_refused("a"), 5u);
+  EXPECT_EQ(attempts.take_refused("a"), 0u);
+  now += 1000 * second; // forgotten
+  attempts.failed("a", now);
+  EXPECT_EQ(attempts.wait_ns("a", now), 0u);
+}
+
+// A connection to a server of this process.
+class Client {
+public:
+  Client(uint16_t port, size_t body_bytes) {
+    const timeval longest = {60, 0}; // of status()
+    EXPECT_EQ(::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest), 0);
+    sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    const std::string request = "POST /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: " + std::to_string(body_bytes) + "\r\n\r\n" + std::string(body_bytes, 'x');
+    EXPECT_EQ(::send(socket_.get(), request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  }
+  // The status of the answer, which is waited for.
+  std::string status() {
+    std::string out;
+    char part[4096];
+    for (ssize_t n = 0; (n = ::recv(socket_.get(), part, sizeof part, 0)) > 0;) out.append(part, static_cast<size_t>(n));
+    return out.substr(0, out.find('\r'));
+  }
+
+private:
+  base::Fd socket_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+};
+
+TEST(HttpServer, RequestsThatWaitHaveALimitOfBytes) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int begun = 0;
+  bool may_end = false;
+  auto server = listen("127.0.0.1", 0, {.slow_threads = 2, .slow_waiting = 100, .waiting_bytes = 1000},
+                       {.admit = [](Request&) { return std::optional<Response>(); },
+                        .answer = [&](const Request&) {
+                          std::unique_lock lock(mutex);
+                          begun++;
+                          changed.notify_all();
+                          changed.wait(lock, [&] { return may_end; });
+                          return Response();
+                        },
+                        .lane = [](const Request&) { return Lane::slow; }});
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  std::thread thread([&] { (*server)->run(); });
+  const uint16_t port = (*server)->port();
+  {
+    Client first(port, 400), second(port, 500);
+    {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return begun == 2; });
+    }
+    EXPECT_EQ(Client(port, 101).status(), "HTTP/1.1 503 Service Unavailable");
+    Client third(port, 100); // waits, as there is no thread for it
+    {
+      const std::lock_guard lock(mutex);
+      may_end = true;
+      changed.notify_all();
+    }
+    for (Client* client : {&first, &second, &third}) EXPECT_EQ(client->status(), "HTTP/1.1 200 OK");
+    EXPECT_EQ(Client(port, 1000).status(), "HTTP/1.1 200 OK"); // all bytes are free again
+  }
+  ::kill(::getpid(), SIGTERM);
+  thread.join();
+}
+
+// Twenty people behind one address, of whom somebody mistypes every ten minutes, never wait.
+TEST(Attempts, AreOfAQuarterOfAnHour) {
+  constexpr uint64_t second = 1'000'000'000;
+  Attempts attempts(2, 60 * second);
+  for (uint64_t now = 1000 * second; now < 20'000 * second; now += 600 * second) {
+    attempts.failed("a", now);
+    EXPECT_EQ(attempts.wait_ns("a", now), 0u) << now;
+  }
+  const uint64_t begin = 30'000 * second;
+  for (uint64_t i = 0; i < 3; i++) attempts.failed("a", begin + i * 400 * second);
+  EXPECT_EQ(attempts.wait_ns("a", begin + 800 * second), second);
+}
+
+TEST(Questions, LeaveAThreadForOthers) {
+  Jobs jobs({}, [](const Job&) {});
+  Samplers samplers("/nowhere/store.db", [](const std::string&) {});
+  Api api;
+  api.store = "/nowhere/store.db", api.jobs = &jobs, api.samplers = &samplers;
+  api.audit = [](const agent::AuditLine&) {};
+  auto status = [&](Method method, const char* path, std::string body = "") {
+    Request request = with(path);
+    request.method = method, request.role = Role::admin, request.body = std::move(body);
+    return answer(api, request).status;
+  };
+  const std::string script = R"({"script": "BEGIN { exit(); }"})", query = R"({"query": "select 1", "of": "store"})";
+  EXPECT_EQ(status(Method::post, "/api/sql", query), 500); // no store
+  EXPECT_EQ(status(Method::post, "/api/check", R"({"script": 7})"), 400);
+  EXPECT_EQ(api.questions, 0u);
+  EXPECT_EQ(api.queries, 0u);
+  api.questions = 3;
+  EXPECT_EQ(status(Method::post, "/api/check", script), 503);
+  EXPECT_EQ(status(Method::post, "/api/sql", query), 503);
+  EXPECT_EQ(status(Method::get, "/api/complete?text=kprobe:vfs_r"), 503);
+  EXPECT_EQ(status(Method::get, "/api/complete?text=cou"), 200);
+  EXPECT_EQ(api.questions, 3u);
+  api.questions = 2, api.queries = 2;
+  EXPECT_EQ(status(Method::post, "/api/sql", query), 503);
+  EXPECT_EQ(api.queries, 2u);
+}
+
+TEST(Sql, IsNotOfTheHostThatShowsAFleet) {
+  Jobs jobs({}, [](const Job&) {});
+  Samplers samplers("/nowhere/store.db", [](const std::string&) {});
+  Api api;
+  api.store = "clickhouse://nowhere/acu", api.jobs = &jobs, api.samplers = &samplers, api.is_read_only = true;
+  api.audit = [](const agent::AuditLine&) {};
+  api.open_fleet = [](const std::string&) -> base::Result<std::unique_ptr<store::Store>> { return base::Error{base::Failure::runtime, "no store"}; };
+  for (const char* body : {R"({"query": "select 1"})", R"({"query": "select 1", "of": "host"})", R"({"query": "select 1", "of": "store"})"}) {
+    Request request = with("/api/sql");
+    request.method = Method::post, request.role = Role::admin, request.body = body;
+    const Response found = answer(api, request);
+    EXPECT_EQ(found.status, 400);
+    EXPECT_NE(found.body.find("not supported for a fleet"), std::string::npos) << found.body;
+  }
+}
+
+TEST(Sessions, EndAndAreLimitedForEachClient) {
+  Sessions sessions;
+  const std::string first = sessions.open({.client = "a", .ends_ns = 10}), other = sessions.open({.client = "b", .ends_ns = 10});
+  EXPECT_TRUE(sessions.find(first, 9).has_value());
+  for (int i = 0; i < 20; i++) (void)sessions.open({.client = "a", .ends_ns = 20});
+  EXPECT_FALSE(sessions.find(first, 9).has_value());
+  EXPECT_TRUE(sessions.find(other, 9).has_value());
+  EXPECT_FALSE(sessions.find(other, 10).has_value());
 }
 
 } // namespace

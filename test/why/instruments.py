@@ -177,7 +177,7 @@ def test_polls_that_return_nothing(acu):
 
 
 def test_many_calls_are_counted_for_a_part_of_the_time(acu):
-    """Then the rate is still right: the program tells how many calls it made."""
+    """Then the rate is still right: the program tells how many calls it made. On a busy host the part may be one in which it does not run, but not each time."""
     require_real_time("rates are compared")
     counted = os.path.join(TMP, "calls")
     text = ("import os, time\n"
@@ -188,10 +188,13 @@ def test_many_calls_are_counted_for_a_part_of_the_time(acu):
             f"  with open({counted!r} + '.new', 'w') as f: f.write(f'{{n}} {{time.time()}}')\n"
             f"  os.rename({counted!r} + '.new', {counted!r})")
     with running(*python(text)) as pid:
-        n, at = map(float, open(counted).read().split())
-        fact = facts(acu, "syscalls", "syscall", pid=pid, call="getppid")[0]
-        m, then = map(float, open(counted).read().split())
-    real = (m - n) / (then - at)
+        for last in (False, False, True):
+            n, at = map(float, open(counted).read().split())
+            fact = facts(acu, "syscalls", "syscall", pid=pid, call="getppid")[0]
+            m, then = map(float, open(counted).read().split())
+            real = (m - n) / (then - at)
+            if last or real / 3 <= fact["rate"] <= real * 3:
+                break
     between(real / 3, fact, "rate", real * 3)
 
 

@@ -223,12 +223,16 @@ def blocks_that_are_kept(acu):
     """Blocks that nothing frees are told from those that take the place of older ones, by function and number."""
     require_real_time("rates are compared")
     loops()
-    done, facts = kept_blocks(acu, "has", "--max-cost", "50")
-    need(done.returncode == 0 and len(facts) == 1, f"{done.stderr}{facts}")
-    fact = facts[0]
+    is_right = lambda f: 300 < f["blocks"] < 1100 and 240 < f["kept"] / f["blocks"] < 260 and f["kept"] > 0.95 * f["rate"]
+    for last in (False, False, True):  # on a busy host the looks at blocks and at bytes may lie apart
+        done, facts = kept_blocks(acu, "has", "--max-cost", "1000")
+        need(done.returncode == 0 and len(facts) == 1, f"{done.stderr}{facts}")
+        fact = facts[0]
+        if last or is_right(fact):
+            break
     need("parse_header" in fact["function"] and fact["file"] == "programs.cc" and fact["share"] == 1, str(fact))
-    need(300 < fact["blocks"] < 1100 and 240 < fact["kept"] / fact["blocks"] < 260 and fact["kept"] > 0.95 * fact["rate"], f"a block of 200 to 299 bytes each millisecond: {fact}")
-    done, facts = kept_blocks(acu, "twin", "--max-cost", "50")
+    need(is_right(fact), f"a block of 200 to 299 bytes each millisecond: {fact}")
+    done, facts = kept_blocks(acu, "twin", "--max-cost", "1000")
     need(done.returncode == 0 and facts and all(f["kept"] < 0.1 * f["rate"] for f in facts), f"it frees as many: {done.stderr}{facts}")
 
 

@@ -20,6 +20,8 @@ addEventListener("hashchange", tellFollowers);
 
 export function addressText(page: string, words: Record<string, string | number | undefined> | URLSearchParams): string {
   const query = words instanceof URLSearchParams ? words : new URLSearchParams();
+  const host = readAddress().words.get("host"); // of a fleet: it goes along from page to page
+  if (!(words instanceof URLSearchParams) && host) query.set("host", host);
   if (!(words instanceof URLSearchParams)) for (const [name, value] of Object.entries(words)) if (value !== undefined && value !== "") query.set(name, String(value));
   const text = query.toString();
   return "#/" + page + (text ? "?" + text : "");

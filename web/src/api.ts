@@ -2,11 +2,12 @@
 import { get, send, url, type Words } from "./http";
 
 export interface Kind { name: string; title: string; unit: string; stored: boolean }
-export interface Me { now: number; host: string; version: string; kernel: string; read_only: boolean; cpus: number; kinds: Kind[]; store?: { path: string; bytes: number; from: number; to: number; keep_seconds: number; max_bytes: number } }
+export interface Me { now: number; host: string; version: string; kernel: string; read_only: boolean; fleet?: boolean; user?: string; role?: "view" | "measure" | "admin"; login?: boolean; cpus: number; kinds: Kind[]; store?: { path: string; bytes: number; from: number; to: number; keep_seconds: number; max_bytes: number } }
 export interface Service { service: string; type: string; cpu: number; offcpu: number; run_queue: number; memory: number; read: number; written: number; faults: number; processes: number }
 export interface Evidence { supports: boolean; decisive?: boolean; measurement?: string; text: string; command?: string }
 export interface WhyFinding { cause: string; subject?: string; verdict: string; size?: string; title?: string; advice?: string; check?: string; refutation?: string; evidence?: Evidence[]; effects?: { cause: string; subject: string }[] }
 export interface Finding { id: number; time: number; service: string; verdict: string; cause: string; summary: string; job?: number | null; detail?: WhyFinding | { findings?: WhyFinding[] } | null }
+export interface Host { host: string; received: number; slot: number; clock_offset: number; lost_batches: number; lost_samples: number }
 export interface Pressure { some: number; full: number }
 export interface Overview {
   now: number; host: string; busy: number; cpus: number[]; load: number[]; pressure: Record<string, Pressure>; run_queue: number; memory: { total: number; available: number };
@@ -31,6 +32,7 @@ export interface Place extends Words { service?: string; pid?: string; process?:
 
 export const api = {
   me: (signal: AbortSignal) => get<Me>("/api/me", {}, signal),
+  hosts: (signal: AbortSignal) => get<{ hosts: Host[] }>("/api/hosts", {}, signal),
   overview: (signal: AbortSignal) => get<Overview>("/api/overview", {}, signal),
   services: (from: number, to: number, signal: AbortSignal) => get<{ services: Service[] }>("/api/services", { from, to }, signal),
   series: (words: { service?: string; names: string; from: number; to: number; points?: number }, signal: AbortSignal) => get<Columns>("/api/series", words, signal),
@@ -48,6 +50,7 @@ export const api = {
   stop: (id: number) => send<unknown>("DELETE", "/api/jobs/" + id),
   jobPageUrl: (id: number) => `/api/jobs/${id}/page`,
   jobFileUrl: (id: number, format: string) => url(`/api/jobs/${id}/file`, { format }),
+  logOut: () => send<unknown>("POST", "/logout"),
   audit: (signal: AbortSignal) => get<{ lines: AuditLine[] }>("/api/audit", {}, signal),
   check: (script: string, signal: AbortSignal) => send<Checked>("POST", "/api/check", { script }, signal),
   complete: (text: string, signal: AbortSignal) => get<{ words: string[] }>("/api/complete", { text, limit: 50 }, signal),

@@ -1,4 +1,6 @@
 // Requests to the server that sent this page. A failure is one sentence, with a hint where the server gave one.
+import { readAddress } from "./address";
+
 export class ApiError extends Error {
   constructor(readonly status: number, message: string, readonly hint = "") { super(message); }
   static of(error: unknown): ApiError {
@@ -12,6 +14,9 @@ export type Words = Record<string, string | number | boolean | undefined | null>
 export function url(path: string, words: Words = {}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(words)) if (value !== undefined && value !== null && value !== "") query.set(name, String(value));
+  // Of a fleet: the host that the address names.
+  const host = readAddress().words.get("host");
+  if (host && path.startsWith("/api/") && !query.has("host")) query.set("host", host);
   const text = query.toString();
   return path + (text ? "?" + text : "");
 }
@@ -25,6 +30,9 @@ async function answerOf(response: Response): Promise<unknown> {
     if (response.ok) throw new ApiError(response.status, "the server's answer is not JSON");
   }
   if (response.ok) return body;
+  // The session has ended: the server names its login page.
+  const login = response.status === 401 ? response.headers.get("Location") : null;
+  if (login) location.assign(login);
   const { error, hint } = (body ?? {}) as { error?: unknown; hint?: string };
   const sentence = typeof error === "string" ? error : ((error as { message?: string })?.message ?? `the server answered ${response.status} ${response.statusText}`);
   if (response.status === 401 || response.status === 403)

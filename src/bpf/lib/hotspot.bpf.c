@@ -10,7 +10,7 @@ inline_always int find_kept_blob(struct walk *w) {
   __u64 check;
   const struct walk_rule *kept = place_of(w, w->pc, &check);
   w->language_walk.hotspot.blob = kept->rule;
-  return (kept->check ^ kept->rule) == check;
+  return (kept->check ^ w->language_walk.hotspot.blob) == check;
 }
 
 inline_always void keep_blob(struct walk *w) {

@@ -14,7 +14,7 @@ __attribute__((noinline)) int acu_send_object(__u64 slot) {
   record->object.table = w->language;
   record->object.address = w->language_walk.code;
   record->object.check = w->language_walk.check;
-  if (ring_output(acu_walked, record, sizeof *record, w->java_bytes ? force_wakeup : wakeup()))
+  if (ring_output(acu_walked, record, sizeof *record, w->java_bytes || w->is_node ? force_wakeup : wakeup()))
     count(WALK_COUNT_OBJECT_LOST);
   else
     *sent = hash;

@@ -26,6 +26,7 @@ int acu_lua(__u64 slot);
 int acu_hotspot_frame(__u64 slot);
 int acu_ruby(__u64 slot);
 int acu_ruby_frame(__u64 slot);
+int acu_node_frame(__u64 slot);
 
 /* A pointer-sized member of a structure of the kernel, by its setting; 0 also where it cannot be read. */
 inline_always __u64 read_member(__u64 of, __u64 offset) {
@@ -179,9 +180,20 @@ inline_always long stop(struct walk *w, __u32 why) {
   return 1;
 }
 
+/* The caller of code of V8 without a frame, found with the entry. */
+inline_always long to_caller_of_leaf(struct walk *w) {
+  struct node_memory *m = &w->language_walk.node;
+  w->pc = m->next_pc;
+  w->sp = m->next_sp;
+  w->bp = m->next_bp;
+  w->is_exact = 0;
+  return 0;
+}
+
 /* A caller that only a frame pointer tells of. */
 inline_always long by_frame_pointer(struct walk *w) {
   __u64 bp = w->bp, next, address;
+  if (w->is_node && w->language_walk.node.next_pc) return to_caller_of_leaf(w);
   if (!bp && w->stack.count > 1) return stop(w, UNWIND_COMPLETE);
   if (bp < w->sp || bp & 7 || bp - w->sp > UNWIND_MOST_FRAME) return stop(w, UNWIND_NO_FRAME_POINTER);
   if (use_word(w, bp, &next) || use_word(w, bp + 8, &address)) return stop(w, UNWIND_UNREADABLE);
@@ -285,6 +297,7 @@ inline_always void add_frame(struct walk *w) {
     acu_hotspot_frame(w->slot);
     return;
   }
+  if (w->is_node && acu_node_frame(w->slot)) return;
   if (w->awaits_cfa) {
     w->language_walk.evaluation_rsp[(w->evaluations - 1) & (LANGUAGE_MAX_EVALUATIONS - 1)] = w->sp;
     w->awaits_cfa = 0;
@@ -468,6 +481,7 @@ inline_always void find_process(struct walk *w) {
   w->java_begin = is_java ? table->hotspot.begin : 0;
   w->java_bytes = is_java ? table->hotspot.end - table->hotspot.begin : 0;
   w->is_ruby = table && table->kind == LANGUAGE_RUBY;
+  w->is_node = table && table->kind == LANGUAGE_NODE;
   for (int i = 0; i < LANGUAGE_CODE_RANGES; i++) {
     w->evaluation[i].begin = table ? table->evaluation[i].begin : 0;
     w->evaluation[i].end = table ? table->evaluation[i].end : 0;
@@ -500,7 +514,7 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
     if (w->is_done) return id;
     w->is_blind = 1;
   }
-  const int may_repeat = has_loop && w->limit > 1 && !w->is_blind && !w->kept_count && !w->is_luajit && !w->is_ruby && !w->java_bytes;
+  const int may_repeat = has_loop && w->limit > 1 && !w->is_blind && !w->kept_count && !w->is_luajit && !w->is_ruby && !w->java_bytes && !w->is_node;
   if (may_repeat) {
     const __u64 id = acu_repeated(w->slot);
     if (id) return id;

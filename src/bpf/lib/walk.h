@@ -144,7 +144,7 @@ struct walk_stack {
   __u32 native; /* of those the first: native frames and why they end; language frames are behind them */
   __u32 is_cut; /* more native frames were not asked for */
   __u32 language; /* of the process, in acu_languages */
-  __u32 mixed;    /* of the native frames: entries of Java, of two words */
+  __u32 mixed;    /* of the native frames: entries of Java and JavaScript, of two words */
   __u64 words[WALK_WORDS]; /* of entries (spec/stack_entry.h), the innermost first */
 };
 
@@ -208,7 +208,7 @@ struct walk {
   __u32 is_luajit;       /* the process runs it */
   __u32 is_lua;
   __u64 java_begin, java_bytes; /* code of a JVM */
-  __u32 is_ruby;
+  __u32 is_ruby, is_node;
   __u32 awaits_cfa;      /* sp of the next frame is the CFA of an evaluation frame of Lua */
   struct language_code evaluation[LANGUAGE_CODE_RANGES];
   struct language_walk language_walk;

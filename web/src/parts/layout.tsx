@@ -1,7 +1,8 @@
 // What surrounds each page: its links, the switch for light and dark, the keys.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { addressText, go, useAddress } from "../address";
+import { addressText, change, go, useAddress } from "../address";
+import { api, type Host } from "../api";
 import { setTheme, useTheme } from "../theme";
 
 export interface PageLink { page: string; label: string }
@@ -11,7 +12,19 @@ function carried(words: URLSearchParams): Record<string, string | undefined> {
   return Object.fromEntries(["last", "from", "to"].map((name) => [name, words.get(name) ?? undefined]));
 }
 
-export function Layout({ links, host, isReadOnly, children }: { links: PageLink[]; host: string; isReadOnly: boolean; children: ComponentChildren }) {
+// What is odd about an agent is said beside its name: a clock that is off, recordings that its disk had no room for.
+function HostChoice({ hosts }: { hosts: Host[] }) {
+  const chosen = useAddress().words.get("host") ?? "";
+  const remark = (h: Host) => (Math.abs(h.clock_offset) > 60 ? ` (clock off by ${Math.round(h.clock_offset)} s)` : "") + (h.lost_batches ? ` (${h.lost_batches} batches lost)` : "");
+  return (
+    <select class="host" aria-label="Host" value={chosen} onChange={(event) => change({ host: event.currentTarget.value || undefined })}>
+      <option value="">all {hosts.length} hosts</option>
+      {hosts.map((h) => <option key={h.host} value={h.host}>{h.host + remark(h)}</option>)}
+    </select>
+  );
+}
+
+export function Layout({ links, user, host, hosts, isReadOnly, children }: { links: PageLink[]; user?: string; host: string; hosts?: Host[]; isReadOnly: boolean; children: ComponentChildren }) {
   const { page, words } = useAddress(), help = useRef<HTMLDialogElement>(null), now = useTheme(), other = now === "dark" ? "light" : "dark";
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
@@ -35,11 +48,12 @@ export function Layout({ links, host, isReadOnly, children }: { links: PageLink[
     <>
       <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to content</a>
       <header>
-        <a class="brand" href={addressText("overview", carried(words))}>acu</a> <span class="host" title={host}>{host}</span>{isReadOnly && <span class="tag">read-only</span>}
+        <a class="brand" href={addressText("overview", carried(words))}>acu</a> {hosts ? <HostChoice hosts={hosts} /> : <span class="host" title={host}>{host}</span>}{isReadOnly && <span class="tag">read-only</span>}
         <nav aria-label="Pages"><ul>
           {links.map((link) => <li key={link.page}><a href={addressText(link.page, carried(words))} aria-current={page === link.page || page.startsWith(link.page + "/") ? "page" : undefined}>{link.label}</a></li>)}
         </ul></nav>
         <span class="end">
+          {user && <><span class="user">{user}</span><button type="button" onClick={() => void api.logOut().finally(() => location.assign("/login"))}>Log out</button></>}
           <button type="button" class="icon" title={`${other === "dark" ? "Dark" : "Light"} colors (d)`} aria-label={`${other === "dark" ? "Dark" : "Light"} colors`} onClick={() => setTheme(other)}>◐</button>
           <button type="button" class="icon" title="Keys (?)" aria-label="Keys" onClick={() => help.current?.showModal()}>?</button>
         </span>

@@ -1,10 +1,10 @@
-// A busy host must not keep acu from loading its probes and reading what they count: what is read late is lost or charged to the
-// wrong time. Both take little CPU time, so this thread goes before others until they are done.
+// For short work that a busy host must not delay: loading probes and reading what they count (what is read late is lost, or charged
+// to the wrong time), and copying a stopped process. This thread goes before others until it is done.
 #pragma once
 
 #include <sys/resource.h>
 
-namespace flame {
+namespace base {
 
 class RaisedPriority {
 public:
@@ -19,4 +19,4 @@ private:
   const int own_ = ::getpriority(PRIO_PROCESS, 0);
 };
 
-} // namespace flame
+} // namespace base
