@@ -59,12 +59,15 @@ void look_for_symptoms(Symptoms& symptoms, const Api& api, std::string& last_fai
 void keep_findings(const ServeOptions& options, const Job& job, push::Pushes* pushes) {
   const std::vector<store::Finding> findings = findings_of(job);
   if (findings.empty()) return;
+  const auto write = [&]() -> base::Status {
+    ACU_TRY(const auto store, store::open_sqlite(options.store, store::Mode::write));
+    for (const store::Finding& finding : findings) ACU_CHECK(store->write(finding));
+    return {};
+  };
+  // Who is told of one finds it in the store.
+  if (const base::Status written = write(); !written.ok()) print(written.error().message);
   if (pushes)
     for (const store::Finding& finding : findings) pushes->send(finding);
-  auto store = store::open_sqlite(options.store, store::Mode::write);
-  if (!store.ok()) return print(store.error().message);
-  for (const store::Finding& finding : findings)
-    if (auto written = (*store)->write(finding); !written.ok()) return print(written.error().message);
 }
 
 std::vector<std::string> hosts_of(const std::string& address, uint16_t port, bool is_encrypted) {

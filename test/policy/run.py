@@ -71,13 +71,13 @@ def permitted(done):
 
 
 class Process:
-    """One of a user."""
+    """One of a user, which sleeps."""
 
-    def __init__(self, user=0):
-        self.user = user
+    def __init__(self, user=0, command=("sleep", "60")):
+        self.user, self.command = user, command
 
     def __enter__(self):
-        self.process = subprocess.Popen(["sleep", "60"], user=self.user)
+        self.process = subprocess.Popen(self.command, user=self.user)
         return self.process.pid
 
     def __exit__(self, *_):
@@ -85,6 +85,7 @@ class Process:
         self.process.wait()
 
 
+SNAP = ["snap", "--max-pause", "5s", "-p"]  # how long a busy host takes is not asked here
 OWN = "user nobody\n  commands *\n  targets own\n"
 
 
@@ -118,8 +119,8 @@ def groups_have_rules(acu):
 def own_processes_only(acu):
     with Process(NOBODY) as own, Process(0) as other:
         for how in ("sudo", "capabilities"):
-            permitted(run(acu, OWN, ["snap", "-p", own], how=how))
-            refused(run(acu, OWN, ["snap", "-p", other], how=how), f"process {other}", "only these: own")
+            permitted(run(acu, OWN, [*SNAP, own], how=how))
+            refused(run(acu, OWN, [*SNAP, other], how=how), f"process {other}", "only these: own")
             refused(run(acu, OWN, ["stat", "-e", "page-faults", "-p", f"{own},{other}", "--duration", "100ms"], how=how), f"process {other}")
             refused(run(acu, OWN, ["stat", "-e", "page-faults", "--tid", other, "--duration", "100ms"], how=how), f"thread {other}")
         refused(run(acu, OWN, ["top", "-u", "root", "--duration", "1s"]), "user root")
@@ -140,7 +141,7 @@ def processes_of_a_setuid_program_are_not_own(acu):
         os.chmod(program, 0o4755)
     process = subprocess.Popen([program, "60"], user=NOBODY)
     try:
-        refused(run(acu, OWN, ["snap", "-p", process.pid]), f"process {process.pid}")
+        refused(run(acu, OWN, [*SNAP, process.pid]), f"process {process.pid}")
     finally:
         process.kill()
         process.wait()
@@ -149,7 +150,7 @@ def processes_of_a_setuid_program_are_not_own(acu):
 def scripts_need_a_grant(acu):
     with Process(NOBODY) as own:
         for words in (["-p", own, "-e", "begin { exit() }"], ["run", "x.bt"], ["execsnoop"], ["dscript", "-n", "BEGIN { exit(0); }"], 
-                      ["trace", "-p", own, "--filter", "pid > 1"], ["snap", "-p", own, "-e", "oneshot { print(1) }"], ["flame", "-p", own, "interval:s:1 { exit() } begin"],
+                      ["trace", "-p", own, "--filter", "pid > 1"], [*SNAP, own, "-e", "oneshot { print(1) }"], ["flame", "-p", own, "interval:s:1 { exit() } begin"],
                       ["flame", "-p", own, "tracepoint:syscalls:sys_exit_read", "--weight", "args.ret"], ["why", "-p", own, "--rules", "x.clp"], ["emit", "--to", "d", "/etc/shadow"],
                       ["run", "--help", "/etc/shadow"], ["list", "-v", "begin { }"]):
             refused(run(acu, OWN, words), "may scripts")
@@ -178,10 +179,11 @@ def commands_run_as_the_caller(acu):
 def results_are_written_as_the_caller(acu):
     private = os.path.join(TMP, "private")
     os.makedirs(private, exist_ok=True)
-    os.chmod(private, 0o755)
     words = ["stat", "-e", "page-faults", "-o"]
-    done = run(acu, OWN, [*words, os.path.join(private, "x"), "--", "/bin/true"])
-    need(done.returncode not in (0, 99) and not os.listdir(private), f"status {done.returncode}, {os.listdir(private)}\n{done.stderr}")
+    for mode in (0o755, 0o775): # root's groups are not the caller's
+        os.chmod(private, mode)
+        done = run(acu, OWN, [*words, os.path.join(private, "x"), "--", "/bin/true"])
+        need(done.returncode not in (0, 99) and not os.listdir(private), f"mode {mode:o}, status {done.returncode}, {os.listdir(private)}\n{done.stderr}")
     target = os.path.join(TMP, "open", "x")
     permitted(run(acu, OWN, [*words, target, "--", "/bin/true"]))
     about = os.stat(target)
@@ -204,28 +206,34 @@ def files_are_read_as_the_caller(acu):
 
 
 def servers_ask_for_each_call(acu):
-    call = {"jsonrpc": "2.0", "id": 1, "method": "sql", "params": {"query": "select 1"}}
+    sql = {"jsonrpc": "2.0", "id": 1, "method": "sql", "params": {"query": "select 1"}}
+    flame = {"jsonrpc": "2.0", "id": 1, "method": "flame", "params": {"duration": 0.2}}
     acu = prepare(acu)
-    for policy, words, is_fine in (("user nobody\n  commands api sql\n  targets *\n", [], True), ("user nobody\n  commands api\n  targets *\n", [], False)):
+    for commands, call, is_fine in (("api sql", sql, True), ("api", sql, False), ("api flame", flame, True)):
+        policy = f"user nobody\n  commands {commands}\n  targets *\n"
         folder = os.path.join(TMP, "open")
         path = os.path.join(folder, "s.sock")
         client = os.path.join(TMP, "client.py")
         with open(client, "w") as file:
             file.write(f"""
 import json, os, socket, subprocess, sys, time
-server = subprocess.Popen({[acu, *words, 'api', path]!r}, env={{**os.environ, 'SUDO_UID': '65534'}}, stderr=subprocess.PIPE, text=True)
+server = subprocess.Popen({[acu, 'api', path]!r}, env={{**os.environ, 'SUDO_UID': '65534'}}, stderr=subprocess.PIPE, text=True)
 for _ in range({int(200 * SLOWNESS)}):
     try:
         s = socket.socket(socket.AF_UNIX); s.connect({path!r}); break
     except OSError:
         time.sleep(0.05)
 s.sendall((json.dumps({call!r}) + '\\n').encode())
-print(s.makefile().readline()); server.terminate(); server.wait()
+print(s.makefile().readline().strip()); print(os.stat({path!r}).st_uid); server.terminate(); server.wait()
 """)
-        done = run(acu, policy, [], how="root", before=f"exec /usr/bin/python3 {client}")
+        with Process(command=("/bin/sh", "-c", "while :; do :; done")):  # an idle host has no samples
+            done = run(acu, policy, [], how="root", before=f"exec /usr/bin/python3 {client}")
         need(done.stdout.strip(), f"no answer\n{done.stderr}")
-        answer = json.loads(done.stdout)
+        answer, owner = done.stdout.splitlines()
+        need(int(owner) == NOBODY, f"the socket belongs to {owner}")
+        answer = json.loads(answer)
         text = json.dumps(answer)
+        need(not is_fine or answer["result"]["exit_status"] == 0, text[:800])
         need(("/etc/acu/policy" in text) != is_fine, f"{'permitted' if is_fine else 'refused'} was expected\n{text[:800]}")
 
 
@@ -283,10 +291,10 @@ def containers_and_units(acu):
             with open(os.path.join(folder, "cgroup.procs"), "w") as file:
                 file.write(str(process))
             policy = f"user nobody\n  commands *\n  targets unit:{unit[:9]}*\n"
-            permitted(run(acu, policy, ["snap", "-p", process]))
+            permitted(run(acu, policy, [*SNAP, process]))
             permitted(run(acu, policy, ["stat", "-e", "page-faults", "--cgroup", "/" + unit, "--duration", "100ms"]))
             other = "user nobody\n  commands *\n  targets unit:other.service container:*\n"
-            refused(run(acu, other, ["snap", "-p", process]), f"process {process}")
+            refused(run(acu, other, [*SNAP, process]), f"process {process}")
             refused(run(acu, other, ["stat", "-e", "page-faults", "--cgroup", "/" + unit, "--duration", "100ms"]), "control group")
             refused(run(acu, policy, ["stat", "-e", "page-faults", "--container", "*", "--duration", "100ms"]), "containers *")
     finally:

@@ -26,6 +26,16 @@ from server import BURNER, TMP, Server, path
 from tally import need, patient, run_suite, untimed
 
 OTLP, PYROSCOPE, PARCA = "/otel/v1development/profiles", "/push.v1.PusherService/Push", "/parca.profilestore.v1alpha1.ProfileStoreService/WriteRaw"
+# A cause that a busy host hides from nobody: it has no descriptors left, and each open fails.
+FULL = """
+import os, resource, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+while True:
+    try:
+        os.open("/dev/null", os.O_RDONLY)
+    except OSError:
+        time.sleep(0.002)
+"""
 Request = collections.namedtuple("Request", "path headers body")
 
 
@@ -298,7 +308,10 @@ def a_server_that_is_away_holds_up_nothing(acu):
 
 def findings_reach_the_webhook(acu):
     run = the_run(acu)
-    job = run.server.job({"verb": "why", "arguments": {"pid": run.burner.pid, "duration": 3}}, 120)
+    full = subprocess.Popen(["/usr/bin/python3", "-c", FULL])
+    job = run.server.job({"verb": "why", "arguments": {"pid": full.pid, "duration": 3}}, 120)
+    full.kill()
+    full.wait()
     need(job["state"] == "done", f"{job}")
     until = time.monotonic() + patient(20)
     while not run.hook.requests:
