@@ -139,7 +139,7 @@ uint32_t library_index(std::string_view name) {
 }
 
 bool is_left_out(const LibraryFunction& function, Languages languages) {
-  return std::ranges::any_of(large_walkers, [&](const LargeWalker& w) {
+  return std::ranges::any_of(language_walkers, [&](const LanguageWalker& w) {
     return !(languages & only(w.language)) && std::ranges::find(w.functions, function.name) != w.functions.end();
   });
 }

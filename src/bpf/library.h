@@ -5,7 +5,7 @@
 // Specification: ELF; Documentation/bpf/llvm_reloc.rst of the kernel.
 #pragma once
 
-#include "bpf/large_walkers.h"
+#include "bpf/language_walkers.h"
 
 #include <cstdint>
 #include <linux/bpf.h>
@@ -36,7 +36,7 @@ std::span<const LibraryFunction> library();
 uint32_t library_index(std::string_view name);
 // Bytes of stack that it and all that it calls take.
 uint32_t library_stack(uint32_t index);
-// Is it one by which a large walker of a runtime is called that is none of `languages`?
+// Is it one by which the walker of a runtime is called that is none of `languages`?
 bool is_left_out(const LibraryFunction& function, Languages languages);
 // What stands in the place of such a function.
 LibraryFunction does_nothing(const LibraryFunction& function);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/source.h"
-#include "bpf/large_walkers.h"
+#include "bpf/language_walkers.h"
 #include "ir/passes.h"
 
 #include <cstddef>

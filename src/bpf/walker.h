@@ -5,7 +5,7 @@
 // it turns out to be a stack that may have been seen before, so ids are made one before they are compared (`same`).
 #pragma once
 
-#include "bpf/large_walkers.h"
+#include "bpf/language_walkers.h"
 #include "bpf/ring.h"
 #include "bpf/walk_tables.h"
 #include "runtime/splice.h"
@@ -55,7 +55,7 @@ public:
   // The kernel sends stacks anew that it has sent: there is room for others.
   void forget_sent();
 
-  // Programs that are loaded without large walkers (large_walkers.h), each under its owner, and how these are brought in.
+  // Programs that are loaded without walkers of languages (language_walkers.h), each under its owner, and how these are brought in.
   using AddLanguages = std::function<base::Status(Languages languages)>;
   void add_user(const void* owner, AddLanguages add) { users_[owner] = std::move(add); }
   void remove_user(const void* owner) { users_.erase(owner); }

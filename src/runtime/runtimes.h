@@ -9,6 +9,7 @@
 #include "spec/frame_kinds.h"
 #include "unwind/walk.h"
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,7 +65,7 @@ struct Expanded {
 struct Runtime {
   uint32_t kind; // LANGUAGE_…
   spec::FrameKind frames;
-  std::string_view program = {}; // how the names of files that run it begin, where its walker is large (bpf/large_walkers.h)
+  std::array<std::string_view, 2> programs; // how the names of files that run it begin
   // Nothing: the file is none of these.
   std::optional<FileRuntime> (*recognise)(const format::ElfFile& file);
   // What a walker has read of a code object. Texts that are longer than that are completed with `read`, where the program still has them; what is

@@ -80,7 +80,7 @@ static base::Result<std::unique_ptr<Backend>> load(const ir::Program& program, c
     constexpr uint64_t most = 1 << 30;
     emit.flight_bytes = static_cast<uint32_t>(std::clamp<uint64_t>(std::bit_floor(options.flight_bytes / emit.possible_cpus), 2 * bpf::flight_segment, most));
   }
-  emit.languages = options.walker ? options.walker->walker->languages() : bpf::small_languages();
+  emit.languages = options.walker ? options.walker->walker->languages() : bpf::no_languages;
   report.ask_ns = base::clock_ns() - start;
   start = base::clock_ns();
   ACU_TRY(bpf::Object object, bpf::emit(program, emit));

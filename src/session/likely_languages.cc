@@ -5,6 +5,7 @@
 
 #include <array>
 #include <dirent.h>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <unistd.h>
@@ -12,10 +13,26 @@
 namespace session {
 
 static bpf::Languages languages_of(std::string_view path) {
-  bpf::Languages out = 0;
   const std::string_view name = path.substr(path.rfind('/') + 1);
+  bpf::Languages out = 0;
+  size_t longest = 0; // `luajit` is none of `lua`
   for (const runtime::Runtime& r : runtime::runtimes())
-    if (!r.program.empty() && name.starts_with(r.program)) out |= bpf::only(r.kind);
+    for (const std::string_view begin : r.programs)
+      if (begin.size() > longest && name.starts_with(begin)) out = bpf::only(r.kind), longest = begin.size();
+  return out;
+}
+
+// Of a command: a script is run by the program in its first line.
+static bpf::Languages languages_of_command(std::string_view path) {
+  if (const bpf::Languages known = languages_of(path)) return known;
+  std::ifstream file{std::string(path)};
+  std::array<char, 256> start = {};
+  file.read(start.data(), start.size() - 1);
+  std::string_view line(start.data());
+  if (!line.starts_with("#!")) return 0;
+  line = line.substr(2, line.find('\n') - 2);
+  bpf::Languages out = 0; // by any of its words: `/usr/bin/env -S python3 -u`
+  for (const std::string_view word : base::split(line, ' ')) out |= languages_of(word);
   return out;
 }
 
@@ -26,7 +43,7 @@ static bpf::Languages languages_of_process(const std::string& pid) {
 }
 
 bpf::Languages likely_languages(int pid, std::string_view command) {
-  bpf::Languages out = languages_of(command);
+  bpf::Languages out = languages_of_command(command);
   if (pid >= 0) return out | languages_of_process(std::to_string(pid));
   const std::unique_ptr<DIR, int (*)(DIR*)> processes(::opendir("/proc"), ::closedir);
   while (const dirent* entry = processes ? ::readdir(processes.get()) : nullptr)

@@ -8,6 +8,7 @@ import functools
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,13 @@ def is_cut(acu):
     need(len(frames) == 500 and "more than 500 frames 1" in done.stderr, f"{len(frames)} frames: {done.stderr[-400:]}")
 
 
+def under_another_name(acu):
+    """Nothing tells that this is a Perl before the process is met: only then its walker is loaded."""
+    with tempfile.TemporaryDirectory(prefix="acu-languages-") as folder:
+        os.chmod(folder, 0o755)
+        return seeded(shutil.copy(SYSTEM, os.path.join(folder, "server")), "getppid", "after")(acu)
+
+
 def has_places(perl):
     def test(acu):
         """Each function in C that calls Perl is on top of the sub that called it, and no evaluation function is left."""
@@ -88,6 +96,7 @@ def tests():
     given = [sys.argv[i + 1] for i, word in enumerate(sys.argv[:-1]) if word == "--perl"]
     perls = [SYSTEM, *given, *(path for place in PLACES for path in sorted(glob.glob(place)))]
     yield "deep", is_cut
+    yield "under another name", under_another_name
     for perl in perls:
         name = f"Perl {answer(perl, 'substr $^V, 1') or 'of ' + perl}{'' if perl == SYSTEM else ' ' + perl}"
         for script in COUNTS:

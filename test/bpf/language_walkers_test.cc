@@ -1,4 +1,4 @@
-// Programs that are loaded without large walkers of runtimes, and get them while they run: no event is missed and none is counted twice, whatever
+// Programs that are loaded without walkers of runtimes, and get them while they run: no event is missed and none is counted twice, whatever
 // the moment. That the frames are right then is tested in test/languages, for processes that begin later than the script.
 #include "bpf/features.h"
 #include "bpf/library.h"
@@ -88,22 +88,22 @@ private:
   std::thread thread_;
 };
 
-TEST(LargeWalkers, AreLeftOutOfProgramsThatDoNotNeedThem) {
+TEST(LanguageWalkers, AreLeftOutOfProgramsThatDoNotNeedThem) {
   NEEDS_BPF();
   if (!ir::knows_walking) GTEST_SKIP() << "stacks are not walked by tables on this architecture";
-  CallCounter with(all_languages), without(small_languages());
-  const Object all = with.object(), small = without.object();
+  CallCounter with(all_languages), without(no_languages);
+  const Object all = with.object(), few = without.object();
   EXPECT_FALSE(all.programs[0].leaves_out_walkers);
-  EXPECT_TRUE(small.programs[0].leaves_out_walkers);
-  EXPECT_LT(small.programs[0].insns.size(), all.programs[0].insns.size());
+  EXPECT_TRUE(few.programs[0].leaves_out_walkers);
+  EXPECT_LT(few.programs[0].insns.size(), all.programs[0].insns.size());
   without.b.program.probes[0].context = probe::Context::none;
   EXPECT_FALSE(without.object().programs[0].leaves_out_walkers) << "what is run once cannot get them later";
 }
 
-TEST(LargeWalkers, AreTriedOnce) {
+TEST(LanguageWalkers, AreTriedOnce) {
   NEEDS_BPF();
   if (!ir::knows_walking) GTEST_SKIP() << "stacks are not walked by tables on this architecture";
-  CallCounter counter(small_languages());
+  CallCounter counter(no_languages);
   counter.load();
   Walker& walker = *counter.b.engine->walker();
   int tries = 0;
@@ -111,7 +111,7 @@ TEST(LargeWalkers, AreTriedOnce) {
     tries++;
     return base::Error{base::Failure::runtime, "no room"};
   });
-  const uint32_t kind = large_walkers[0].language;
+  const uint32_t kind = language_walkers[0].language;
   for (int n = 0; n < 3; n++) {
     const base::Status brought = walker.need_language(kind);
     ASSERT_FALSE(brought.ok());
@@ -122,20 +122,20 @@ TEST(LargeWalkers, AreTriedOnce) {
   walker.remove_user(&tries);
 }
 
-TEST(LargeWalkers, EachCallIsCountedOnceWhileTheyAreBroughtIn) {
+TEST(LanguageWalkers, EachCallIsCountedOnceWhileTheyAreBroughtIn) {
   NEEDS_BPF();
   if (!ir::knows_walking) GTEST_SKIP() << "stacks are not walked by tables on this architecture";
-  CallCounter first(small_languages()), second(small_languages());
+  CallCounter first(no_languages), second(no_languages);
   first.load();
   second.load(&first);
   Caller caller;
   Walker& walker = *first.b.engine->walker();
-  for (const LargeWalker& large : large_walkers) {
+  for (const LanguageWalker& row : language_walkers) {
     caller.wait_for(1000);
-    EXPECT_FALSE(walker.languages() & only(large.language));
-    const base::Status brought = walker.need_language(large.language);
+    EXPECT_FALSE(walker.languages() & only(row.language));
+    const base::Status brought = walker.need_language(row.language);
     ASSERT_TRUE(brought.ok()) << brought.error().message;
-    EXPECT_TRUE(walker.languages() & only(large.language));
+    EXPECT_TRUE(walker.languages() & only(row.language));
   }
   caller.wait_for(1000);
   const uint64_t calls = caller.end();
@@ -146,13 +146,13 @@ TEST(LargeWalkers, EachCallIsCountedOnceWhileTheyAreBroughtIn) {
   }
 }
 
-TEST(LargeWalkers, AProgramThatEndedIsNotLoadedAgain) {
+TEST(LanguageWalkers, AProgramThatEndedIsNotLoadedAgain) {
   NEEDS_BPF();
   if (!ir::knows_walking) GTEST_SKIP() << "stacks are not walked by tables on this architecture";
-  CallCounter first(small_languages());
+  CallCounter first(no_languages);
   first.load();
   {
-    CallCounter second(small_languages());
+    CallCounter second(no_languages);
     second.load(&first);
   }
   EXPECT_TRUE(first.b.engine->walker()->need_language(LANGUAGE_JAVA).ok());
