@@ -29,7 +29,6 @@ struct Service {
   bool operator==(const Service&) const = default;
   auto operator<=>(const Service&) const = default;
 };
-inline const std::string host_service; // empty: series of the whole host
 
 // Who recorded what, when and for how long. A source is written by one process at a time (writer_lock.h), and a slot as often as is needed: each time adds
 // to it.
