@@ -2,7 +2,7 @@
 #pragma once
 
 #include "spec/complete_table.h"
-#include "spec/options.h"
+#include "spec/subcommands.h"
 
 #include <cstdint>
 #include <string_view>

@@ -3,7 +3,7 @@
 #include "policy/policy.h"
 
 #include "base/text.h"
-#include "spec/options.h"
+#include "spec/subcommands.h"
 
 #include <algorithm>
 #include <utility>

@@ -6,6 +6,7 @@
 #include "spec/counters.h"
 #include "spec/probes.h"
 #include "spec/profile_kinds.h"
+#include "spec/subcommands.h"
 #include "spec/syscall_rows.h"
 #include "spec/syscalls.h"
 #include "symbol/containers.h"

@@ -1,6 +1,7 @@
 // `acu help`: an overview, the options of one subcommand, manual pages and completion, from the table.
 #include "base/text.h"
 #include "session/arguments.h"
+#include "spec/subcommands.h"
 #include "tool/tool.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include "policy/enforce.h"
 #include "session/output.h"
 #include "spec/complete_table.h"
+#include "spec/subcommands.h"
 #include "tool/scripts.h"
 #include "tool/tool.h"
 

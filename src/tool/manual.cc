@@ -1,5 +1,6 @@
 // `acu help man [SUBCOMMAND]`: manual pages, made from the table of subcommands; see man(7).
 #include "base/text.h"
+#include "spec/subcommands.h"
 #include "tool/scripts.h"
 #include "tool/tool.h"
 

@@ -3,6 +3,7 @@
 #include "spec/builtins.h"
 #include "spec/config.h"
 #include "spec/probes.h"
+#include "spec/subcommands.h"
 #include "sql/tables.h"
 #include "tool/tool.h"
 

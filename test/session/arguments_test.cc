@@ -1,6 +1,7 @@
 // Command lines: options before, after and between other words, the script's own behind `--`, and typos.
 #include "base/text.h"
 #include "session/options.h"
+#include "spec/subcommands.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

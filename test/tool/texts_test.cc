@@ -1,5 +1,6 @@
 // What is made from the tables: manual pages, the reference, completions, and the list of tools.
 #include "said.h"
+#include "spec/subcommands.h"
 #include "tool/scripts.h"
 
 #include "base/text.h"

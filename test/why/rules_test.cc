@@ -2,7 +2,7 @@
 #include "why/case_file.h"
 
 #include "base/text.h"
-#include "spec/options.h"
+#include "spec/subcommands.h"
 #include "why/inference.h"
 #include "why/measurement_names.h"
 #include "why/rules.h"

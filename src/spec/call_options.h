@@ -1,0 +1,206 @@
+// Options of the commands that follow calls and waits.
+#pragma once
+
+#include "spec/shared_options.h"
+
+namespace spec {
+
+inline constexpr Option all_option = {.id = OptionId::all, .letter = 'a', .name = "all", .doc = "Trace all processes."};
+
+inline constexpr Option rows_option = {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show only the first N rows of the table."};
+
+inline constexpr Option lines_output = {
+    .id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE",
+    .doc = "Write to FILE instead of standard error."};
+
+inline constexpr Option trace_options[] = {
+    target_pid,
+    // `-t` means what it does in strace.
+    {.id = OptionId::thread, .name = "tid", .argument = "TIDS", .several = true, .doc = target_thread.doc},
+    target_user,
+    target_cgroup,
+    target_container,
+    all_option,
+    target_cpus,
+    {.id = OptionId::filter,
+     .name = "filter",
+     .argument = "EXPR",
+     .doc = "Show only calls for which this expression is true when they return: 'retval < 0 && comm == \"nginx\"'; may use arg0 to "
+            "arg5 and duration (ns)."},
+    {.id = OptionId::event,
+     .letter = 'e',
+     .name = "event",
+     .argument = "CALLS",
+     .doc = "Trace only these system calls, separated by commas: names, with * and ?, /regular expressions/, and groups (%file %desc "
+            "%memory %process %signal %ipc %network %creds %clock %pure %stat %lstat %fstat %%stat %statfs %fstatfs %%statfs). A "
+            "leading ! excludes them; `?name` ignores a call that does not exist. Also in strace's form: trace=CALLS."},
+    {.id = OptionId::counts,
+     .letter = 'c',
+     .name = "summary",
+     .doc = "Print only a table at the end: time, calls and errors per system call."},
+    {.id = OptionId::histograms,
+     .name = "histogram",
+     .doc = "Same, with a histogram of durations per system call."},
+    {.id = OptionId::sort,
+     .name = "sort",
+     .argument = "BY",
+     .allowed = "time|calls|errors|name",
+     .doc = "Sort the table by time (default), calls, errors or name."},
+    rows_option,
+    {.id = OptionId::interval, .letter = 'I', .name = "interval", .argument = "TIME", .doc = "Print a table per interval: 1s, 100ms."},
+    {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "Stop after COUNT calls; with -I, after COUNT intervals."},
+    {.id = OptionId::path,
+     .letter = 'P',
+     .name = "path",
+     .argument = "PATH",
+     .doc = "Show only calls that use this path or a descriptor opened from it."},
+    {.id = OptionId::fails_only, .letter = 'Z', .name = "failed-only", .doc = "Show only failed calls."},
+    {.id = OptionId::min_duration, .name = "min-duration", .argument = "TIME", .doc = "Show only calls that took at least TIME: 1ms, 20us."},
+    {.id = OptionId::clock_times,
+     .letter = 't',
+     .name = "absolute-timestamps",
+     .doc = "Show the time of day when each call began; -tt adds microseconds, -ttt prints seconds since 1970."},
+    {.id = OptionId::relative_times,
+     .letter = 'r',
+     .name = "relative-timestamps",
+     .doc = "Show the seconds since the previous call began."},
+    {.id = OptionId::follow, .letter = 'f', .name = "follow-forks", .doc = "Accepted and ignored: child processes are always traced, as with strace -f."},
+    {.id = OptionId::times, .letter = 'T', .name = "syscall-times", .doc = "Show the duration of each call."},
+    {.id = OptionId::descriptors,
+     .letter = 'y',
+     .name = "decode-fds",
+     .doc = "Show the paths of descriptors; -yy adds socket endpoints and device numbers."},
+    {.id = OptionId::stacks, .letter = 'k', .name = "stack-trace", .doc = "Show the stack below each call."},
+    lang_option,
+    {.id = OptionId::data, .letter = 's', .name = "string-limit", .argument = "BYTES", .doc = "Show at most BYTES bytes of data (default 32)."},
+    {.id = OptionId::redact,
+     .name = "redact",
+     .doc = "Show no text or data of the traced programs, such as paths, arguments of programs, and what they read and write: only its size, `<11 bytes>`."},
+    sampled_duration,
+    {.id = OptionId::json, .name = "json", .doc = "Print one JSON object per call or row."},
+    lines_output,
+    {.id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "Omit signals, thread exits and the last line about overhead."},
+    {.id = OptionId::verbose, .letter = 'v', .name = "verbose", .doc = "Report each step, and measure the overhead of the probes."},
+    help_option};
+
+inline constexpr Option slow_options[] = {
+    target_pid,
+    target_thread,
+    target_user,
+    target_cgroup,
+    target_container,
+    all_option,
+    {.id = OptionId::min_duration, .name = "min-duration", .argument = "TIME", .doc = "Report calls that take at least TIME: 1ms, 200us (default 10ms)."},
+    {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "Stop after COUNT slow calls."},
+    {.id = OptionId::max_cost,
+     .name = "max-cost",
+     .argument = "PERCENT",
+     .doc = "For a FUNCTION: limit the overhead to PERCENT of a CPU (default 2). Above it, only entries are probed; then calls "
+            "are found by their waits alone."},
+    {.id = OptionId::exact, .name = "exact", .doc = "For a FUNCTION: probe every call, whatever the overhead."},
+    lang_option,
+    sampled_duration,
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output."},
+    {.id = OptionId::json, .name = "json", .doc = "Print one JSON object per slow call."},
+    quiet_option,
+    help_option};
+
+inline constexpr Option waits_options[] = {
+    target_pid,
+    target_thread,
+    target_user,
+    target_cgroup,
+    target_container,
+    all_option,
+    {.id = OptionId::min_duration,
+     .name = "min-duration",
+     .argument = "TIME",
+     .doc = "Record waits of at least TIME; shorter ones count as running (default 100us)."},
+    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show N bottlenecks (default 5)."},
+    lang_option,
+    sampled_duration,
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output; FILE.html is a page with pictures."},
+    {.id = OptionId::json, .name = "json", .doc = "Print one JSON object."},
+    quiet_option,
+    help_option};
+
+inline constexpr Option why_options[] = {
+    target_pid,
+    {.id = OptionId::container, .name = "container", .argument = "CONTAINER", .doc = "Ask about the busiest process of this container."},
+    {.id = OptionId::comm, .letter = 'C', .name = "comm", .argument = "NAME", .doc = "Ask about the busiest process of this name."},
+    {.id = OptionId::duration, .name = "duration", .argument = "TIME", .doc = "Answer within TIME (default 15s)."},
+    {.id = OptionId::max_cost, .name = "max-cost", .argument = "PERCENT", .doc = "Leave out measurements that take more than PERCENT of a CPU (default 10)."},
+    {.id = OptionId::rules, .name = "rules", .argument = "FOLDER", .doc = "Also use the rules in the files *.clp of FOLDER."},
+    {.id = OptionId::measure, .name = "measure", .argument = "NAME", .doc = "Take one measurement, and print its facts."},
+    {.id = OptionId::causes, .name = "causes", .doc = "List the causes that acu knows, and exit."},
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output; FILE.html is a page with pictures."},
+    {.id = OptionId::format, .letter = 'f', .name = "format", .argument = "FORMAT", .allowed = "text|json", .doc = "Output format."},
+    {.id = OptionId::json, .name = "json", .doc = "Print one JSON object, or one per fact."},
+    quiet_option,
+    help_option};
+
+inline constexpr Option graph_options[] = {
+    target_pid,
+    target_thread,
+    target_user,
+    target_cgroup,
+    target_container,
+    all_option,
+    {.id = OptionId::depth, .name = "depth", .argument = "N", .doc = "Show only calls with fewer than N traced calls around them."},
+    {.id = OptionId::min_duration,
+     .name = "min-duration",
+     .argument = "TIME",
+     .doc = "Show only calls that took at least TIME: 1ms, 20us. The kernel drops the others."},
+    {.id = OptionId::counts,
+     .letter = 'c',
+     .name = "summary",
+     .doc = "Print only a table at the end: total, self and off-CPU time, and calls."},
+    rows_option,
+    {.id = OptionId::all_returns,
+     .name = "all-returns",
+     .doc = "Probe the returns of all functions, even where exceptions may pass through: lower overhead, but such an exception terminates the program."},
+    sampled_duration,
+    {.id = OptionId::output,
+     .letter = 'o',
+     .name = "output",
+     .argument = "FILE",
+     .doc = "Write to FILE; .json writes Chrome trace events, for ui.perfetto.dev or chrome://tracing."},
+    quiet_option,
+    {.id = OptionId::verbose, .letter = 'v', .name = "verbose", .doc = "Report why arguments are not shown."},
+    help_option};
+
+inline constexpr Option stat_options[] = {
+    target_pid,
+    target_thread,
+    target_cgroup,
+    target_container,
+    all_option,
+    target_cpus,
+    {.id = OptionId::event,
+     .letter = 'e',
+     .name = "event",
+     .argument = "EVENTS",
+     .doc = "Count these events, separated by commas: counters by perf's names (cycles, page-faults, sched:sched_switch), and probes "
+            "(tracepoint, kprobe, uprobe, usdt), also with * and ?. May be repeated."},
+    {.id = OptionId::by_cpu, .letter = 'A', .name = "per-cpu", .doc = "Print counts per CPU."},
+    {.id = OptionId::repeats,
+     .letter = 'r',
+     .name = "repeat",
+     .argument = "N",
+     .doc = "Run the command N times; print means with their error."},
+    {.id = OptionId::interval, .letter = 'I', .name = "interval", .argument = "TIME", .doc = "Print counts per interval: 1s, 100ms."},
+    rounds_option,
+    sampled_duration,
+    {.id = OptionId::json, .name = "json", .doc = "Print one JSON object per count."},
+    {.id = OptionId::separator,
+     .letter = 'x',
+     .name = "field-separator",
+     .argument = "SEPARATOR",
+     .doc = "Print the columns of perf stat -x: value, unit, event, ns counted, percent of time counted, and two empty ones; the "
+            "interval's time and the CPU come first, the error of several runs follows the event."},
+    {.id = OptionId::csv, .name = "csv", .doc = "Same as -x ,"},
+    lines_output,
+    {.id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "Omit the summary line."},
+    help_option};
+
+} // namespace spec
