@@ -35,12 +35,8 @@ base::Status convert_script(const session::Arguments& arguments) {
 
 } // namespace
 
-int convert(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("convert");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  const base::Status done = convert_script(*arguments);
+int convert(const session::Arguments& arguments) {
+  const base::Status done = convert_script(arguments);
   if (done.ok()) return 0;
   if (done.error().message.empty()) return static_cast<int>(done.error().kind);
   return fail(done.error());

@@ -60,43 +60,39 @@ static void report_more(probe::StoppedProgram& stopped) {
 
 int core(Words words) { return core(words, {}); }
 
-static int run_core(Words words, const session::ReadyTool& tool) {
-  const spec::Subcommand& self = *spec::find_subcommand("core");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  if (arguments->words.empty() && !tool.name.empty())
+static int run_core(session::Arguments arguments, const session::ReadyTool& tool) {
+  if (arguments.words.empty() && !tool.name.empty())
     return refuse(tool.name + " needs a core dump or a process: `acu " + tool.name + " core.4711`, `acu " + tool.name + " -p 4711`");
-  if (arguments->words.empty()) return refuse("no core dump: `acu core FILE [SCRIPT]` (see `acu help core`)");
-  std::string file = arguments->words.front();
-  arguments->words.erase(arguments->words.begin());
-  const std::string* flame = arguments->value(OptionId::flame);
+  if (arguments.words.empty()) return refuse("no core dump: `acu core FILE [SCRIPT]` (see `acu help core`)");
+  std::string file = arguments.words.front();
+  arguments.words.erase(arguments.words.begin());
+  const std::string* flame = arguments.value(OptionId::flame);
   if (flame)
     if (auto format = profile::format_of_output(*flame); !format.ok()) return fail(format.error());
-  const bool shows_tasks = arguments->has(OptionId::async);
-  if (shows_tasks && (!arguments->words.empty() || arguments->has(OptionId::execute) || flame))
+  const bool shows_tasks = arguments.has(OptionId::async);
+  if (shows_tasks && (!arguments.words.empty() || arguments.has(OptionId::execute) || flame))
     return refuse("--async shows the tasks of the program: it takes no script and no --flame");
-  auto target = target::open_core(file, search_of(*arguments));
+  auto target = target::open_core(file, search_of(arguments));
   if (!target.ok()) return fail(target.error());
   target::Stacks stacks(**target);
-  stacks.set_show(runtime::show_of(arguments->text(OptionId::lang)));
+  stacks.set_show(runtime::show_of(arguments.text(OptionId::lang)));
   probe::StoppedProgram stopped(**target, stacks);
-  const bool is_heap = !arguments->words.empty() && heap::is_heap_question(arguments->words[0]) &&
-                       !arguments->has(OptionId::execute);
+  const bool is_heap = !arguments.words.empty() && heap::is_heap_question(arguments.words[0]) &&
+                       !arguments.has(OptionId::execute);
   if (flame) {
-    auto written = is_heap ? heap::write_holders(**target, stacks, arguments->words, *flame)
+    auto written = is_heap ? heap::write_holders(**target, stacks, arguments.words, *flame)
                            : snapshot::write_stacks(stopped, *flame);
     return written.ok() ? 0 : fail(written.error());
   }
   if (shows_tasks) {
-    auto text = snapshot::describe_tasks(stopped, arguments->has(OptionId::json));
+    auto text = snapshot::describe_tasks(stopped, arguments.has(OptionId::json));
     if (!text.ok()) return fail(text.error());
     say(*text);
     return 0;
   }
-  if (arguments->words.empty() && !arguments->has(OptionId::execute)) {
-    snapshot::SummaryOptions options = {.json = arguments->has(OptionId::json), .with_heap = true};
-    if (const std::string* text = arguments->value(OptionId::frames)) {
+  if (arguments.words.empty() && !arguments.has(OptionId::execute)) {
+    snapshot::SummaryOptions options = {.json = arguments.has(OptionId::json), .with_heap = true};
+    if (const std::string* text = arguments.value(OptionId::frames)) {
       auto frames = session::read_count("--frames", *text, 1'000'000);
       if (!frames.ok()) return fail(frames.error());
       options.most_frames = *frames;
@@ -106,22 +102,22 @@ static int run_core(Words words, const session::ReadyTool& tool) {
     return 0;
   }
   if (is_heap) {
-    auto answer = heap::answer_heap(**target, stacks, arguments->words, arguments->has(OptionId::json));
+    auto answer = heap::answer_heap(**target, stacks, arguments.words, arguments.has(OptionId::json));
     if (!answer.ok()) return fail(answer.error());
     say(*answer);
     return 0;
   }
-  auto options = session::read_options(*arguments);
+  auto options = session::read_options(arguments);
   if (!options.ok()) return refuse(options.error().message);
   session::be_tool(*options, tool);
   options->stopped = &stopped;
   options->engine = session::EngineKind::eval;
-  options->json |= arguments->has(OptionId::json);
+  options->json |= arguments.has(OptionId::json);
   return session::run(*options);
 }
 
 int core(Words words, const session::ReadyTool& tool) {
-  const int status = run_core(words, tool);
+  const int status = run_command("core", words, [&](const session::Arguments& arguments) { return run_core(arguments, tool); });
   note_unopened_files();
   return status;
 }

@@ -45,12 +45,8 @@ static base::Result<int> compare(const session::Arguments& arguments) {
   return 0;
 }
 
-int diff(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("diff");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto compared = compare(*arguments);
+int diff(const session::Arguments& arguments) {
+  auto compared = compare(arguments);
   return compared.ok() ? *compared : fail(compared.error());
 }
 

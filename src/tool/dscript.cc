@@ -151,14 +151,10 @@ base::Result<session::Options> read(const Arguments& arguments) {
 
 } // namespace
 
-int dscript(Words words) {
-  const spec::Subcommand& about = *spec::find_subcommand("dscript");
-  auto arguments = session::parse_arguments(about, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::version)) return version();
-  if (arguments->has(OptionId::help)) return say(session::help_text(about)), 0;
-  if (arguments->has(OptionId::tables)) return say(dlang::list_providers()), 0;
-  auto options = read(*arguments);
+int dscript(const session::Arguments& arguments) {
+  if (arguments.has(OptionId::version)) return version();
+  if (arguments.has(OptionId::tables)) return say(dlang::list_providers()), 0;
+  auto options = read(arguments);
   if (!options.ok()) return fail(options.error());
   return session::run(*options);
 }

@@ -22,12 +22,8 @@ base::Result<int> choose_recorder(const std::vector<std::string>& words) {
 
 } // namespace
 
-int dump(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("dump");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
-  auto pid = choose_recorder(arguments->words);
+int dump(const session::Arguments& arguments) {
+  auto pid = choose_recorder(arguments.words);
   if (!pid.ok()) return fail(pid.error());
   auto path = recorder::request_dump(*pid);
   if (!path.ok()) return fail(path.error());

@@ -163,13 +163,9 @@ base::Status emit_script(const session::Arguments& arguments) {
 
 } // namespace
 
-int emit(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("emit");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  if (arguments->has(OptionId::support)) return say(emit::support_table()), 0;
-  const base::Status done = emit_script(*arguments);
+int emit(const session::Arguments& arguments) {
+  if (arguments.has(OptionId::support)) return say(emit::support_table()), 0;
+  const base::Status done = emit_script(arguments);
   if (done.ok()) return 0;
   if (done.error().message.empty()) return static_cast<int>(done.error().kind);
   return fail(done.error());

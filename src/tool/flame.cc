@@ -50,12 +50,8 @@ int complain_of_nothing(std::string_view subcommand, const profile::About& about
   return 1;
 }
 
-int make(Words words, std::string_view subcommand, std::string_view default_output) {
-  const spec::Subcommand& self = *spec::find_subcommand(subcommand);
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto request = read_request(*arguments, default_output);
+int make(const session::Arguments& arguments, std::string_view subcommand, std::string_view default_output) {
+  auto request = read_request(arguments, default_output);
   if (!request.ok()) return fail(request.error());
   bool waits = request->sampling.command.empty() && !request->sampling.duration_ns;
   if (waits && !request->quiet && ::isatty(STDERR_FILENO)) complain("recording; press Ctrl-C to stop\n");
@@ -82,7 +78,11 @@ bool is_flight(Words words) {
 
 } // namespace
 
-int flame(Words words) { return make(words, "flame", "flame.html"); }
-int record(Words words) { return is_flight(words) ? flight(words) : make(words, "record", "recording.acu"); }
+int flame(const session::Arguments& arguments) { return make(arguments, "flame", "flame.html"); }
+
+int record(Words words) {
+  if (is_flight(words)) return run_command("flight", words, flight);
+  return run_command("record", words, [](const session::Arguments& arguments) { return make(arguments, "record", "recording.acu"); });
+}
 
 } // namespace tool

@@ -75,13 +75,9 @@ base::Result<fleet::CollectorOptions> read_collect(const session::Arguments& arg
   return out;
 }
 
-template<class Read, class Run> int run_command(std::string_view name, Words words, Read read, Run run) {
-  const spec::Subcommand& self = *spec::find_subcommand(name);
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  if (!arguments->words.empty()) return refuse("`" + arguments->words[0] + "`: usage: acu " + std::string(name) + " " + std::string(self.usage));
-  auto options = read(*arguments);
+template<class Read, class Run> int run_with(std::string_view name, const session::Arguments& arguments, Read read, Run run) {
+  if (!arguments.words.empty()) return refuse_word(name, arguments.words[0]);
+  auto options = read(arguments);
   if (!options.ok()) return fail(options.error());
   auto ended = run(*options);
   return ended.ok() ? 0 : fail(ended.error());
@@ -89,7 +85,7 @@ template<class Read, class Run> int run_command(std::string_view name, Words wor
 
 } // namespace
 
-int agent(Words words) { return run_command("agent", words, read_agent, fleet::run_agent); }
-int collect(Words words) { return run_command("collect", words, read_collect, fleet::collect); }
+int agent(const session::Arguments& arguments) { return run_with("agent", arguments, read_agent, fleet::run_agent); }
+int collect(const session::Arguments& arguments) { return run_with("collect", arguments, read_collect, fleet::collect); }
 
 } // namespace tool

@@ -86,12 +86,8 @@ base::Result<recorder::Options> read_request(const session::Arguments& arguments
 
 } // namespace
 
-int flight(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("flight");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto request = read_request(*arguments);
+int flight(const session::Arguments& arguments) {
+  auto request = read_request(arguments);
   if (!request.ok()) return fail(request.error());
   auto status = recorder::record_flight(*request);
   return status.ok() ? *status : fail(status.error());

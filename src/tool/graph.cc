@@ -65,12 +65,8 @@ base::Result<graph::Options> read_request(const session::Arguments& arguments) {
 
 } // namespace
 
-int graph(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("graph");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto request = read_request(*arguments);
+int graph(const session::Arguments& arguments) {
+  auto request = read_request(arguments);
   if (!request.ok()) return fail(request.error());
   auto status = graph::graph_calls(*request);
   return status.ok() ? *status : fail(status.error());

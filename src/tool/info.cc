@@ -173,17 +173,13 @@ int save_to(const std::string& path) {
 
 } // namespace
 
-int info(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("info");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
-  const std::string* save = arguments->value(spec::OptionId::save);
-  const std::string* file = arguments->value(spec::OptionId::for_host);
+int info(const session::Arguments& arguments) {
+  const std::string* save = arguments.value(spec::OptionId::save);
+  const std::string* file = arguments.value(spec::OptionId::for_host);
   if (save && file) return refuse("`--save` and `--for` exclude each other: only this host can be saved");
   if (save) return save_to(*save);
   auto show = [&](const bpf::Features& features) {
-    say(arguments->has(spec::OptionId::json) ? as_json(features) : as_text(features));
+    say(arguments.has(spec::OptionId::json) ? as_json(features) : as_text(features));
     return 0;
   };
   if (!file) return show(bpf::features());

@@ -42,21 +42,17 @@ std::string list_lessons() {
 
 } // namespace
 
-int learn(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("learn");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
-  if (arguments->has(spec::OptionId::list)) return say(list_lessons()), 0;
-  if (arguments->behind.size() == 2) {
-    const auto number = base::parse_integer(arguments->behind[1]);
-    if (number) ::learn::run_program(arguments->behind[0], static_cast<unsigned>(*number));
+int learn(const session::Arguments& arguments) {
+  if (arguments.has(spec::OptionId::list)) return say(list_lessons()), 0;
+  if (arguments.behind.size() == 2) {
+    const auto number = base::parse_integer(arguments.behind[1]);
+    if (number) ::learn::run_program(arguments.behind[0], static_cast<unsigned>(*number));
     return refuse("there is no such program");
   }
   uint64_t first = 1;
-  if (!arguments->words.empty()) {
-    auto number = session::read_count("LESSON", arguments->words[0], ::learn::lessons().size());
-    if (!number.ok()) return refuse("`" + arguments->words[0] + "`: a lesson is a number from 1 to " + std::to_string(::learn::lessons().size()) + " (`acu learn --list`)");
+  if (!arguments.words.empty()) {
+    auto number = session::read_count("LESSON", arguments.words[0], ::learn::lessons().size());
+    if (!number.ok()) return refuse("`" + arguments.words[0] + "`: a lesson is a number from 1 to " + std::to_string(::learn::lessons().size()) + " (`acu learn --list`)");
     first = *number;
   }
   struct sigaction interrupted = {}; // Ctrl-C ends commands, not the tutorial

@@ -58,31 +58,27 @@ base::Result<std::string> default_socket() {
 }
 
 // Both: `serve` gets the words that are no options.
-template<class Serve> int serve(std::string_view name, Words words, size_t most_words, Serve serve) {
-  const spec::Subcommand& self = *spec::find_subcommand(name);
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto options = read_server(*arguments);
+template<class Serve> int serve(std::string_view name, const session::Arguments& arguments, size_t most_words, Serve serve) {
+  auto options = read_server(arguments);
   if (!options.ok()) return fail(options.error());
-  if (arguments->words.size() > most_words) return refuse("`" + arguments->words[most_words] + "`: usage: acu " + std::string(name) + " " + std::string(self.usage));
-  if (arguments->has(OptionId::list)) return say(agent::verbs_markdown(options->settings)), 0;
+  if (arguments.words.size() > most_words) return refuse_word(name, arguments.words[most_words]);
+  if (arguments.has(OptionId::list)) return say(agent::verbs_markdown(options->settings)), 0;
   options->command = name;
-  auto served = serve(*options, arguments->words);
+  auto served = serve(*options, arguments.words);
   return served.ok() ? 0 : fail(served.error());
 }
 
 } // namespace
 
-int mcp(Words words) {
-  return serve("mcp", words, 0, [](const agent::ServerOptions& options, const std::vector<std::string>&) {
+int mcp(const session::Arguments& arguments) {
+  return serve("mcp", arguments, 0, [](const agent::ServerOptions& options, const std::vector<std::string>&) {
     if (::isatty(STDIN_FILENO)) complain("acu mcp speaks the Model Context Protocol on standard input and output: an assistant starts it (docs/mcp.md)\n");
     return agent::serve_standard_input(options);
   });
 }
 
-int api(Words words) {
-  return serve("api", words, 1, [](const agent::ServerOptions& options, const std::vector<std::string>& names) -> base::Status {
+int api(const session::Arguments& arguments) {
+  return serve("api", arguments, 1, [](const agent::ServerOptions& options, const std::vector<std::string>& names) -> base::Status {
     std::string path;
     if (names.empty()) {
       ACU_TRY(path, default_socket());

@@ -258,12 +258,8 @@ Row kernel_row(const Request& request) {
 
 } // namespace
 
-int modules(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("modules");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto request = read_request(*arguments);
+int modules(const session::Arguments& arguments) {
+  auto request = read_request(arguments);
   if (!request.ok()) return fail(request.error());
   if (request->kernel) {
     Listing kernel(*request);

@@ -212,23 +212,23 @@ base::Status test(const std::string& what, double seconds) {
 
 } // namespace
 
-int own_tool(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("tool");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  const std::vector<std::string>& given = arguments->words;
+static int manage(const session::Arguments& arguments, Words words) {
+  const std::vector<std::string>& given = arguments.words;
   constexpr std::string_view verbs[] = {"add", "remove", "new", "test"};
   if (given.empty() || !base::is_one_of(verbs, given[0])) return tools(words);
   if (given.size() != 2) return refuse("`acu tool " + given[0] + "` takes one " + (given[0] == "add" ? "file or folder" : given[0] == "test" ? "file or name" : "name"));
   double seconds = 3;
-  if (const std::string* text = arguments->value(OptionId::duration)) {
+  if (const std::string* text = arguments.value(OptionId::duration)) {
     auto ns = session::read_time("--duration", *text);
     if (!ns.ok()) return fail(ns.error());
     seconds = static_cast<double>(*ns) / 1e9;
   }
   const base::Status done = given[0] == "add" ? add(given[1]) : given[0] == "remove" ? remove(given[1]) : given[0] == "new" ? make_new(given[1]) : test(given[1], seconds);
   return done.ok() ? 0 : fail(done.error());
+}
+
+int own_tool(Words words) {
+  return run_command("tool", words, [&](const session::Arguments& arguments) { return manage(arguments, words); });
 }
 
 } // namespace tool

@@ -28,21 +28,17 @@ int show(const ::policy::Policy& read, const session::Arguments& arguments) {
 
 } // namespace
 
-int policy(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("policy");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
-  const std::string verb = arguments->words.size() == 1 ? arguments->words[0] : "";
+int policy(const session::Arguments& arguments) {
+  const std::string verb = arguments.words.size() == 1 ? arguments.words[0] : "";
   if (verb != "check" && verb != "show") return refuse("`acu policy` takes check or show (see `acu help policy`)");
-  const std::string* given = arguments->value(spec::OptionId::input);
+  const std::string* given = arguments.value(spec::OptionId::input);
   const std::string file = given ? *given : ::policy::given_file().empty() ? std::string(::policy::usual_file) : ::policy::given_file();
   if (!given && ::policy::given_file().empty() && is_missing(file)) return say("there is no " + file + ": nothing is restricted\n"), 0;
   if (given) // messages quote the file
     if (const base::Status given_up = ::policy::give_up_rights(); !given_up.ok()) return fail(given_up.error());
   const auto read = ::policy::load(file);
   if (!read.ok()) return fail(read.error());
-  if (verb == "show") return show(*read, *arguments);
+  if (verb == "show") return show(*read, arguments);
   return say(file + ": " + base::counted(read->rules.size(), "rule") + ", no mistakes\n"), 0;
 }
 

@@ -84,12 +84,8 @@ static base::Result<int> show(const session::Arguments& arguments) {
   return show_profile(p, arguments, format);
 }
 
-int report(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("report");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto shown = show(*arguments);
+int report(const session::Arguments& arguments) {
+  auto shown = show(arguments);
   return shown.ok() ? *shown : fail(shown.error());
 }
 

@@ -10,7 +10,7 @@ static bool is_d_script(Words words) {
   return first.size() > 2 && !first.starts_with("-") && first.ends_with(".d");
 }
 
-int run(Words words) { return is_d_script(words) ? dscript(words) : run(words, {}); }
+int run(Words words) { return is_d_script(words) ? run_command("dscript", words, dscript) : run(words, {}); }
 
 int run(Words words, const session::ReadyTool& tool) {
   auto arguments = session::parse_arguments(*spec::find_subcommand("run"), words);

@@ -157,20 +157,16 @@ base::Status read_listen(const std::string& text, std::string& address, uint16_t
   return {};
 }
 
-int serve(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("serve");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  if (!arguments->words.empty()) return refuse("`" + arguments->words[0] + "`: usage: acu serve " + std::string(self.usage));
-  if (arguments->has(OptionId::add_user)) {
-    auto added = add_user(*arguments);
+int serve(const session::Arguments& arguments) {
+  if (!arguments.words.empty()) return refuse_word("serve", arguments.words[0]);
+  if (arguments.has(OptionId::add_user)) {
+    auto added = add_user(arguments);
     return added.ok() ? 0 : fail(added.error());
   }
-  auto options = read_serve(*arguments);
+  auto options = read_serve(arguments);
   if (!options.ok()) return fail(options.error());
-  const std::string* what = arguments->value(OptionId::sample);
-  auto ended = what ? sample(*what, *arguments, options->store) : web::serve(*options);
+  const std::string* what = arguments.value(OptionId::sample);
+  auto ended = what ? sample(*what, arguments, options->store) : web::serve(*options);
   return ended.ok() ? 0 : fail(ended.error());
 }
 

@@ -94,12 +94,8 @@ base::Result<slow::Options> read_request(const session::Arguments& arguments) {
 
 } // namespace
 
-int slow(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("slow");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto request = read_request(*arguments);
+int slow(const session::Arguments& arguments) {
+  auto request = read_request(arguments);
   if (!request.ok()) return fail(request.error());
   auto status = slow::find_slow(*request);
   return status.ok() ? *status : fail(status.error());

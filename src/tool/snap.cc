@@ -205,21 +205,17 @@ private:
 
 int snap(Words words) { return snap(words, {}); }
 
-static int run_snap(Words words, const session::ReadyTool& tool) {
-  const spec::Subcommand& self = *spec::find_subcommand("snap");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto request = read_request(*arguments);
+static int run_snap(const session::Arguments& arguments, const session::ReadyTool& tool) {
+  auto request = read_request(arguments);
   if (!request.ok()) return fail(request.error());
-  if (request->shows_tasks && (!arguments->words.empty() || arguments->has(OptionId::execute) || !request->flame.empty()))
+  if (request->shows_tasks && (!arguments.words.empty() || arguments.has(OptionId::execute) || !request->flame.empty()))
     return refuse("--async shows the tasks of the process: it takes no script and no --flame");
   auto target = target::open_live(request->pid, request->search);
   if (!target.ok()) return fail(target.error());
   bool is_script = request->heap.empty() && request->flame.empty();
-  if (!is_script || (arguments->words.empty() && !arguments->has(OptionId::execute)))
+  if (!is_script || (arguments.words.empty() && !arguments.has(OptionId::execute)))
     return Snap(*request, **target, nullptr).run();
-  auto options = session::read_options(*arguments);
+  auto options = session::read_options(arguments);
   if (!options.ok()) return refuse(options.error().message);
   session::be_tool(*options, tool);
   options->container.clear();
@@ -230,7 +226,7 @@ static int run_snap(Words words, const session::ReadyTool& tool) {
 }
 
 int snap(Words words, const session::ReadyTool& tool) {
-  const int status = run_snap(words, tool);
+  const int status = run_command("snap", words, [&](const session::Arguments& arguments) { return run_snap(arguments, tool); });
   note_unopened_files();
   return status;
 }

@@ -157,13 +157,9 @@ int answer(Request& request) {
 
 } // namespace
 
-int sql(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("sql");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  if (arguments->has(OptionId::tables)) return show_tables(arguments->words);
-  auto request = read_request(*arguments);
+int sql(const session::Arguments& arguments) {
+  if (arguments.has(OptionId::tables)) return show_tables(arguments.words);
+  auto request = read_request(arguments);
   if (!request.ok()) return fail(request.error());
   return answer(*request);
 }

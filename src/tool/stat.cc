@@ -62,12 +62,8 @@ base::Result<counters::Options> read_request(const session::Arguments& arguments
 
 } // namespace
 
-int stat(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("stat");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto request = read_request(*arguments);
+int stat(const session::Arguments& arguments) {
+  auto request = read_request(arguments);
   if (!request.ok()) return fail(request.error());
   auto status = counters::count_events(*request);
   return status.ok() ? *status : fail(status.error());

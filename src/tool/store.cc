@@ -128,12 +128,8 @@ base::Result<store::Limits> read_limits(const session::Arguments& arguments) {
   return out;
 }
 
-int store(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("store");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return refuse(arguments.error().message);
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto status = run_store(*arguments);
+int store(const session::Arguments& arguments) {
+  auto status = run_store(arguments);
   return status.ok() ? *status : fail(status.error());
 }
 

@@ -216,12 +216,8 @@ int answer_input(Answers& answers, const Request& request) {
 
 } // namespace
 
-int sym(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("sym");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto request = read_request(*arguments);
+int sym(const session::Arguments& arguments) {
+  auto request = read_request(arguments);
   if (!request.ok()) return fail(request.error());
   Answers answers(*request);
   if (auto ready = answers.prepare(); !ready.ok()) return fail(ready.error());

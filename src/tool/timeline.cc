@@ -47,12 +47,8 @@ static base::Status show(const session::Arguments& arguments) {
   return {};
 }
 
-int timeline(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("timeline");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto shown = show(*arguments);
+int timeline(const session::Arguments& arguments) {
+  auto shown = show(arguments);
   return shown.ok() ? 0 : fail(shown.error());
 }
 

@@ -146,12 +146,8 @@ int show(const TopRequest& request) {
 
 } // namespace
 
-int top(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("top");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto request = read_request(*arguments);
+int top(const session::Arguments& arguments) {
+  auto request = read_request(arguments);
   return request.ok() ? show(*request) : fail(request.error());
 }
 

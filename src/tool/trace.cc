@@ -182,12 +182,8 @@ base::Result<trace::TracingOptions> read_request(const session::Arguments& argum
 
 } // namespace
 
-int trace(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("trace");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto request = read_request(*arguments);
+int trace(const session::Arguments& arguments) {
+  auto request = read_request(arguments);
   if (!request.ok()) return fail(request.error());
   auto status = trace::trace_calls(*request);
   return status.ok() ? *status : fail(status.error());

@@ -31,12 +31,8 @@ static base::Result<waits::Options> read_request(const session::Arguments& argum
   return out;
 }
 
-int waits(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("waits");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  auto request = read_request(*arguments);
+int waits(const session::Arguments& arguments) {
+  auto request = read_request(arguments);
   if (!request.ok()) return fail(request.error());
   auto status = waits::find_waits(*request);
   return status.ok() ? *status : fail(status.error());

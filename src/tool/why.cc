@@ -127,17 +127,13 @@ base::Status answer(Request& request, session::Output& output, bool quiet) {
 
 } // namespace
 
-int why(Words words) {
-  const spec::Subcommand& self = *spec::find_subcommand("why");
-  auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
-  if (arguments->has(OptionId::causes)) return say(why::causes_text()), 0;
-  auto request = read_request(*arguments);
+int why(const session::Arguments& arguments) {
+  if (arguments.has(OptionId::causes)) return say(why::causes_text()), 0;
+  auto request = read_request(arguments);
   if (!request.ok()) return fail(request.error());
   auto output = session::Output::open(request->run);
   if (!output.ok()) return fail(output.error());
-  const base::Status status = request->measurement.empty() ? answer(*request, **output, arguments->has(OptionId::quiet)) : measure_one(*request, **output);
+  const base::Status status = request->measurement.empty() ? answer(*request, **output, arguments.has(OptionId::quiet)) : measure_one(*request, **output);
   if (!status.ok()) return fail(status.error());
   const base::Status finished = (*output)->finish();
   return finished.ok() ? 0 : fail(finished.error());
