@@ -266,7 +266,7 @@ void Session::report_steps() {
     out += "\n";
   }
   for (auto& e : compiled.tree->events)
-    if (e->at_entry && e->address != e->function_address)
+    if (e->kind == probe::Kind::uprobe && e->at_entry && e->address != e->function_address)
       out += e->name + ": probed " + base::counted(e->address - e->function_address, "byte") +
              " after the start, at the first instruction with low overhead\n";
   out += "parse " + base::in_ms(parse_ns) + ", check " + base::in_ms(check_ns) + ", lower " + base::in_ms(lower_ns);

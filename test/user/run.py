@@ -303,12 +303,13 @@ def test_exceptions_pass_through_probed_functions(acu):
         need(right["thrown"] == 10 and right["cancelled"] == 3, str(right))
         names = ("passes", "cleans", "jumps", "middle", "last", "leaves", "deep")
         script = " ".join(f"uretprobe:{program}:cpp:{name} {{ @{name} = count() }}" for name in names)
-        got, out, err = counted(acu, program, script + f' uretprobe:{program}:cpp:jumps /retval != entry(arg0) + 12/ {{ @wrong = count() }}')
+        got, out, err = counted(acu, program, script + f' uretprobe:{program}:cpp:jumps /retval != entry(arg0) + 12/ {{ @wrong = count() }}', "-v")
         need(truth(out) == right, f"{options}: {out}")
         need(got.get("passes") == got.get("cleans") == right["returned"], f"{options}: {out} {err}")
         need(got.get("jumps") == got.get("middle") == right["followed"] and got.get("last") == right["followed"] + right["direct"], f"{options}: {out} {err}")
         need("wrong" not in got and "leaves" not in got and got["deep"] > 400, f"{options}: {out} {err}")
         need("Attached 8 probes" in err or "Attached 9 probes" in err, err)
+        need("after the start" not in err, f"places of returns are no places of entries: {err}")
 
 
 def test_values_and_stacks_at_return_instructions(acu):
