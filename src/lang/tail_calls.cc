@@ -57,6 +57,7 @@ std::unique_ptr<Probe> Checker::tail_probe(const Probe& of, Map* map, const prob
     e->at_return_instruction = false;
     e->tail_calls = nullptr;
     e->at_entry = true; // the return address is on top of the stack
+    e->function_address = e->address;
     e->file_offset = offset;
     e->args = nullptr;
     program_.events.push_back(std::move(e));
