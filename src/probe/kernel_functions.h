@@ -93,7 +93,7 @@ private:
 // A parameter where the function is entered, from the registers.
 Recipe recipe_of(const KernelParameter& parameter);
 
-// Matching, arguments and lists, for kprobe.cc and fentry.cc.
+// Matching, arguments and lists, for kernel_function.cc.
 std::vector<Event> match_kernel_function(Machine& machine, Kind kind, std::span<const std::string_view> parts,
                                          Mismatch& mismatch);
 const type::Type* kernel_arguments(Machine& machine, Event& event);
