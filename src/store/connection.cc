@@ -82,7 +82,7 @@ base::Error Connection::error(int code, std::string_view message) const {
   if (((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN) && is_on_full_disk(path_)) code = SQLITE_FULL;
   const std::string subject = "the store `" + path_ + "`";
   switch (code & 0xff) {
-  case SQLITE_FULL: return {base::Failure::runtime, "cannot write " + subject + ": the disk is full, or its size limit is reached\nhint: free space, or lower --keep or --max-size; recording continues by itself"};
+  case SQLITE_FULL: return {base::Failure::runtime, "cannot write " + subject + ": the disk is full, or its size limit is reached\nhint: free space, or lower --keep or --max-size of acu serve, which continues by itself"};
   case SQLITE_NOTADB: return {base::Failure::runtime, subject + " is not a store: it is no SQLite database\nhint: name another file with --store, or move this one away"};
   case SQLITE_CORRUPT: return {base::Failure::runtime, subject + " is damaged (" + why + ")\nhint: acu store " + path_ + " check; move it away to begin anew"};
   case SQLITE_CANTOPEN: return {base::Failure::runtime, "cannot open " + subject + ": no such file or folder, or no permission"};

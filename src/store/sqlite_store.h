@@ -1,4 +1,4 @@
-// The embedded store, in parts: writing (write.cc), reading (read.cc), merging and deleting (upkeep.cc, unused.cc).
+// The embedded store, in parts: writing (write.cc), imports (import.cc), reading (read.cc), merging and deleting (upkeep.cc, unused.cc).
 #pragma once
 
 #include "store/connection.h"
@@ -10,8 +10,12 @@
 
 namespace store {
 
-// Slots are kept in two layers: the slots as they are written and merged later, and complete hours beside them, so that long ranges need few rows.
-enum Layer : int64_t { as_recorded = 0, hours = 1 };
+// Slots are kept in two layers: the slots as they are written and merged later, and complete hours beside them, so that long ranges need few rows. A third one has
+// the slots of an import that is not complete (import.h), which nobody reads.
+enum Layer : int64_t { as_recorded = 0, hours = 1, arriving = 2 };
+// Of what is arriving. SQLite keeps 0 and 1 without a byte: a row with layer 2 and length 1 is as long as with layer 0 and length 10, so that the change of one into
+// the other writes one page of the row instead of all.
+constexpr int64_t arriving_length = 1;
 constexpr int64_t hour_seconds = 3600;
 constexpr int64_t longest_slot = 600;             // of the first layer
 constexpr std::string_view other_stacks = "[other stacks]"; // what becomes of stacks beyond the heaviest
@@ -30,9 +34,15 @@ SlotRow merged(const std::vector<SlotRow>& rows);
 
 class SqliteStore final : public Store {
 public:
-  explicit SqliteStore(Connection connection) : connection_(std::move(connection)) {}
+  static base::Result<std::unique_ptr<SqliteStore>> open(const std::string& path, Mode mode, uint64_t limit_ns = 0);
   base::Status write(const Slot& slot, const std::vector<Point>& points, const Batch* batch) override;
   base::Status write(const Finding& finding) override;
+  // All or nothing, as the write() of a store. Nobody sees what is arriving.
+  base::Status write(Layer layer, const Slot& slot, const std::vector<Point>& points, const Batch* batch);
+  // What is arriving of that source becomes part of the store, in one transaction.
+  base::Status take_in(const std::string& source);
+  // Deletes what is arriving, of all sources: nobody imports now.
+  base::Status drop_arriving();
   base::Result<profile::Profile> profile(const ProfileQuery& query) override;
   base::Result<Series> series(const std::string& service, const std::vector<std::string>& metrics, Range range, uint64_t points) override;
   base::Result<std::vector<ServiceUse>> services(Range range) override;
@@ -43,6 +53,8 @@ public:
   base::Result<std::vector<std::string>> check() override;
 
 private:
+  explicit SqliteStore(Connection connection) : connection_(std::move(connection)) {}
+
   // ---- write.cc
   // Prepared once; it was reset.
   Statement& kept(std::string_view text);
@@ -58,8 +70,10 @@ private:
   void keep_heaviest(std::vector<SampleRow>& rows, size_t most);
   void forget();
   void forget_after_deletions();
-  std::optional<SlotRow> find_slot(int64_t source, int64_t second);
+  std::optional<SlotRow> find_slot(Layer layer, int64_t source, int64_t second);
   void put(const SlotRow& row);
+  void add(SlotRow row);
+  void delete_hours(int64_t source, Range range);
 
   // ---- read.cc
   std::vector<int64_t> sources();
@@ -71,6 +85,7 @@ private:
   base::Result<bool> merge_slots(int64_t now);
   base::Result<bool> make_hours(const Limits& limits, int64_t now);
   base::Result<bool> delete_some(int64_t until);
+  base::Status drop_interrupted_import();
   base::Status delete_until(int64_t second);
   std::vector<SlotRow> slots_of(int64_t source, Range range);
   base::Status keep_size(const Limits& limits);
@@ -98,5 +113,8 @@ SlotRow slot_row(const Statement& row); // of the columns id, source, layer, slo
 std::string encode_frames(const std::vector<int64_t>& frames);
 // Damaged bytes end it early.
 std::vector<int64_t> decode_frames(std::string_view bytes);
+
+// Between two transactions, so that others get their turn.
+void give_way(uint64_t ns = 2'000'000);
 
 } // namespace store

@@ -1,6 +1,7 @@
 // What keeps a store small: slots are merged as they age, and deleted at last; what they referred to follows (unused.cc). All of this is done in steps of some
 // milliseconds: samplers and requests use the store in between.
 #include "store/sqlite_store.h"
+#include "store/writer_lock.h"
 
 #include <ctime>
 
@@ -18,22 +19,21 @@ constexpr int most_groups = 10;         // that become one slot each, in one tra
 constexpr int64_t late_seconds = 120;   // for which an hour is waited for slots that are written late
 constexpr int64_t sweep_seconds = 3600; // between two looks for rows that nothing refers to
 
-// Between two transactions, so that others get their turn.
-void pause() {
-  const timespec moment = {0, 2'000'000};
-  ::nanosleep(&moment, nullptr);
-}
-
 // As often as there is something.
 template<class Step> base::Status repeat(Step step) {
   for (;;) {
     ACU_TRY(const bool has_more, step());
     if (!has_more) return {};
-    pause();
+    give_way();
   }
 }
 
 } // namespace
+
+void give_way(uint64_t ns) {
+  const timespec moment = {0, static_cast<int64_t>(ns)};
+  ::nanosleep(&moment, nullptr);
+}
 
 uint64_t SqliteStore::used_bytes() const {
   const int64_t pages = connection_.integer("PRAGMA page_count") - connection_.integer("PRAGMA freelist_count");
@@ -124,12 +124,19 @@ base::Status SqliteStore::delete_until(int64_t second) {
   return connection_.run("DELETE FROM findings WHERE time < " + std::to_string(second));
 }
 
+// What an import left that was killed.
+base::Status SqliteStore::drop_interrupted_import() {
+  if (!connection_.integer("SELECT 1 FROM slots WHERE layer = 2 LIMIT 1")) return connection_.status();
+  const auto lock = lock_import(connection_.path(), 0);
+  return lock.ok() ? drop_arriving() : base::Status(); // it still runs
+}
+
 // The oldest tenth at a time; stacks are the larger part, and go with the samples that were their last.
 base::Status SqliteStore::keep_size(const Limits& limits) {
   constexpr double enough = 0.9; // of the limit, so that this is not done every minute
   if (used_bytes() <= limits.max_bytes) return {};
   while (static_cast<double>(used_bytes()) > enough * static_cast<double>(limits.max_bytes)) {
-    const int64_t from = connection_.integer("SELECT min(slot) FROM slots"), to = connection_.integer("SELECT max(slot) FROM slots");
+    const int64_t from = connection_.integer("SELECT min(slot) FROM slots WHERE layer < 2"), to = connection_.integer("SELECT max(slot) FROM slots WHERE layer < 2");
     if (from >= to) break;
     ACU_CHECK(delete_until(from + std::max((to - from) / 10, slot_seconds)));
     ACU_CHECK(delete_unused());
@@ -141,7 +148,7 @@ base::Status SqliteStore::give_space_back() {
   constexpr int64_t least = 64, at_once = 200; // pages
   int64_t free = connection_.integer("PRAGMA freelist_count");
   if (free < least) return connection_.status();
-  for (int64_t before = free + 1; free > 0 && free < before; pause()) {
+  for (int64_t before = free + 1; free > 0 && free < before; give_way()) {
     before = free;
     ACU_CHECK(connection_.run("PRAGMA incremental_vacuum(" + std::to_string(at_once) + ")"));
     free = connection_.integer("PRAGMA freelist_count");
@@ -150,6 +157,7 @@ base::Status SqliteStore::give_space_back() {
 }
 
 base::Status SqliteStore::keep_within(const Limits& limits, int64_t now) {
+  ACU_CHECK(drop_interrupted_import());
   ACU_CHECK(repeat([&] { return merge_slots(now); }));
   ACU_CHECK(delete_until(now - limits.keep_seconds));
   ACU_CHECK(repeat([&] { return make_hours(limits, now); }));

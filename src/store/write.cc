@@ -53,7 +53,7 @@ std::vector<int64_t> decode_frames(std::string_view bytes) {
   return out;
 }
 
-base::Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, Mode mode, uint64_t limit_ns) {
+base::Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& path, Mode mode, uint64_t limit_ns) {
   const Access access = mode == Mode::write ? Access::write : Access::read;
   ACU_TRY(Connection connection, Connection::open(path, access));
   ACU_CHECK(prepare_schema(connection, access));
@@ -61,7 +61,12 @@ base::Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, Mode m
   if (access == Access::write) ACU_CHECK(connection.run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304"));
   ACU_CHECK(connection.run("PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY"));
   if (limit_ns) connection.limit_time(limit_ns);
-  return std::unique_ptr<Store>(new SqliteStore(std::move(connection)));
+  return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(connection)));
+}
+
+base::Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, Mode mode, uint64_t limit_ns) {
+  ACU_TRY(std::unique_ptr<Store> store, SqliteStore::open(path, mode, limit_ns));
+  return store;
 }
 
 size_t most_rows(int64_t length) {
@@ -223,9 +228,9 @@ void SqliteStore::forget_after_deletions() {
   deletions_ = deletions;
 }
 
-std::optional<SlotRow> SqliteStore::find_slot(int64_t source, int64_t second) {
-  Statement& find = kept("SELECT id, source, layer, slot, length, covered, points, samples FROM slots WHERE source = ?1 AND layer = 0 AND slot <= ?2 AND slot > ?3 ORDER BY slot DESC LIMIT 1");
-  const bool is_there = find.bind(1, source).bind(2, second).bind(3, second - longest_slot).step() && find.integer(3) + find.integer(4) > second;
+std::optional<SlotRow> SqliteStore::find_slot(Layer layer, int64_t source, int64_t second) {
+  Statement& find = kept("SELECT id, source, layer, slot, length, covered, points, samples FROM slots WHERE source = ?1 AND layer = ?4 AND slot <= ?2 AND slot > ?3 ORDER BY slot DESC LIMIT 1");
+  const bool is_there = find.bind(1, source).bind(2, second).bind(3, second - longest_slot).bind(4, static_cast<int64_t>(layer)).step() && find.integer(3) + find.integer(4) > second;
   std::optional<SlotRow> out;
   if (is_there) out = slot_row(find);
   find.reset();
@@ -239,22 +244,34 @@ void SqliteStore::put(const SlotRow& row) {
   insert.run();
 }
 
-base::Status SqliteStore::write(const Slot& slot, const std::vector<Point>& points, const Batch* batch) {
-  if (stacks_.size() + frames_.size() + names_.size() + threads_.size() > most_remembered) forget();
-  Transaction transaction(connection_);
-  ACU_CHECK(transaction.begin());
-  forget_after_deletions();
-  SlotRow row = {.source = source_id(slot.source), .slot = slot.begin, .covered_ns = static_cast<int64_t>(slot.covered_ns)};
-  for (const Point& point : points) // what is not there is 0, where the slot is there
-    if (point.value != 0 && std::isfinite(point.value)) row.points.push_back({service_id(point.service), name_id(point.metric), point.value});
-  if (batch) row.samples = rows_of(*batch);
-  if (auto earlier = find_slot(row.source, slot.begin)) { // merged already, perhaps: the clock was set
+// To what the layer has of its time.
+void SqliteStore::add(SlotRow row) {
+  if (auto earlier = find_slot(row.layer, row.source, row.slot)) { // merged already, perhaps: the clock was set
     row = merged({*earlier, row});
     keep_heaviest(row.samples, most_rows(row.length));
   }
   put(row);
-  Statement& incomplete = kept("DELETE FROM slots WHERE source = ?1 AND layer = 1 AND slot = ?2");
-  incomplete.bind(1, row.source).bind(2, row.slot - row.slot % hour_seconds).run();
+}
+
+// They lack what was added; upkeep.cc makes them again.
+void SqliteStore::delete_hours(int64_t source, Range range) {
+  Statement& incomplete = kept("DELETE FROM slots WHERE source = ?1 AND layer = 1 AND slot > ?2 AND slot < ?3");
+  incomplete.bind(1, source).bind(2, range.from - hour_seconds).bind(3, range.to).run();
+}
+
+base::Status SqliteStore::write(const Slot& slot, const std::vector<Point>& points, const Batch* batch) { return write(as_recorded, slot, points, batch); }
+
+base::Status SqliteStore::write(Layer layer, const Slot& slot, const std::vector<Point>& points, const Batch* batch) {
+  if (stacks_.size() + frames_.size() + names_.size() + threads_.size() > most_remembered) forget();
+  Transaction transaction(connection_);
+  ACU_CHECK(transaction.begin());
+  forget_after_deletions();
+  SlotRow row = {.source = source_id(slot.source), .layer = layer, .slot = slot.begin, .length = layer == arriving ? arriving_length : slot_seconds, .covered_ns = static_cast<int64_t>(slot.covered_ns)};
+  for (const Point& point : points) // what is not there is 0, where the slot is there
+    if (point.value != 0 && std::isfinite(point.value)) row.points.push_back({service_id(point.service), name_id(point.metric), point.value});
+  if (batch) row.samples = rows_of(*batch);
+  if (layer == as_recorded) delete_hours(row.source, {slot.begin, slot.begin + slot_seconds});
+  add(std::move(row));
   auto written = connection_.status();
   if (written.ok()) written = transaction.commit();
   if (!written.ok()) forget(); // its rows are not there

@@ -48,4 +48,8 @@ base::Result<base::Fd> lock_source(const std::string& store, std::string_view so
   return lock_writer(store + "." + std::string(source) + ".lock", "another sampler records `" + std::string(source) + "` into the store `" + store + "`", "--store FILE", patience_ns);
 }
 
+base::Result<base::Fd> lock_import(const std::string& store, uint64_t patience_ns) {
+  return lock_writer(store + ".import.lock", "another import writes to the store `" + store + "`", "acu store FILE import", patience_ns);
+}
+
 } // namespace store

@@ -15,5 +15,7 @@ namespace store {
 base::Result<base::Fd> lock_writer(const std::string& path, std::string_view subject, std::string_view option, uint64_t patience_ns = 0);
 // For a source of a store.
 base::Result<base::Fd> lock_source(const std::string& store, std::string_view source);
+// For an import of whatever source (import.h).
+base::Result<base::Fd> lock_import(const std::string& store, uint64_t patience_ns);
 
 } // namespace store

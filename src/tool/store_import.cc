@@ -4,6 +4,7 @@
 #include "base/output_file.h"
 #include "monitor/sampler.h"
 #include "profile/formats.h"
+#include "store/import.h"
 #include "store/writer_lock.h"
 #include "tool/tool.h"
 
@@ -118,12 +119,15 @@ base::Status import_recording(const std::string& path, const std::string& record
   ACU_TRY(const double scale, scale_of(p.about));
 
   ACU_TRY(const base::Fd owned, store::lock_source(path, kind));
-  ACU_TRY(auto store, store::open_sqlite(path, store::Mode::write));
+  ACU_TRY(const auto store, store::open_sqlite(path, store::Mode::write));
   const uint64_t begin = p.about.start_ns, end = begin + p.about.duration_ns;
   const auto first = store::slot_of(static_cast<int64_t>(begin / second)), behind = store::slot_of(static_cast<int64_t>((end - 1) / second)) + store::slot_seconds;
   ACU_TRY(const profile::Profile there, store->profile({.kind = kind, .range = {first, behind}}));
   if (!there.samples().empty()) return usage("`" + path + "` has samples of `" + kind + "` from that time already; they would be counted twice\nhint: import into a store of its own: acu store NEW.db import " + recording);
 
+  const auto nothing = [&](base::Error& error) { return std::move(error).with("nothing of `" + recording + "` was imported"); };
+  auto import = store::Import::begin(path, kind);
+  if (!import.ok()) return nothing(import.error());
   const std::vector<Piece> pieces = pieces_of(p);
   store::Batch batch = {.profile = &p, .gains = {}, .services = services_of(p, arguments), .scale = scale};
   uint64_t slots = 0;
@@ -133,9 +137,10 @@ base::Status import_recording(const std::string& path, const std::string& record
     std::vector<store::Point> points;
     if (slot == first && p.about.lost) points.push_back({{}, std::string(store::lost_metric), static_cast<double>(p.about.lost) / (static_cast<double>(covered) / 1e9)});
     batch.gains = gains;
-    ACU_CHECK(store->write({.source = kind, .begin = slot, .covered_ns = covered}, points, &batch));
+    if (auto written = import->write(slot, covered, points, batch); !written.ok()) return nothing(written.error());
     slots++;
   }
+  if (auto committed = import->commit(); !committed.ok()) return nothing(committed.error());
   say(path + ": " + base::counted(p.about.samples, "sample") + " of `" + kind + "` in " + base::counted(slots, "slot") + " of 10 s\n");
   return {};
 }

@@ -7,6 +7,7 @@ import atexit
 import concurrent.futures
 import contextlib
 import csv
+import gzip
 import io
 import json
 import os
@@ -17,6 +18,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -55,11 +57,11 @@ def walk(node):
         yield from walk(child)
 
 
-def eventually(ask, what, seconds=30):
+def eventually(ask, what, seconds=30, every=0.3):
     until = time.monotonic() + patient(seconds)
     while not (found := ask()):
         need(time.monotonic() < until, what() if callable(what) else what)
-        time.sleep(0.3)
+        time.sleep(every)
     return found
 
 
@@ -641,8 +643,116 @@ def a_recording_is_imported_once(acu):
     need(not os.path.exists(path("new.db")), "a store was made for nothing")
 
 
+def long_recording(name, seconds=21600, stacks=200, depth=12):
+    """A file in the format of pprof (github.com/google/pprof/blob/main/proto/profile.proto): CPU time of the last hours."""
+    def varint(n):
+        return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+
+    def field(number, value):
+        return varint(number << 3) + varint(value) if isinstance(value, int) else varint(number << 3 | 2) + varint(len(value)) + value
+
+    texts = ["", "cpu", "nanoseconds", *(f"function_{i}" for i in range(97))]
+    out = field(1, field(1, 1) + field(2, 2))
+    for s in range(stacks):
+        out += field(2, field(1, b"".join(varint(1 + (s * (d + 3) + s // 97 * d) % 97) for d in range(depth))) + field(2, varint((s + 1) * 10**9)))
+    for i in range(97):
+        out += field(4, field(1, i + 1) + field(4, field(1, i + 1))) + field(5, field(1, i + 1) + field(2, i + 3))
+    for text in texts:
+        out += field(6, text.encode())
+    begin = int(time.time()) // 10 * 10 - seconds
+    with open(path(name), "wb") as file:
+        file.write(gzip.compress(out + field(9, begin * 10**9) + field(10, seconds * 10**9)))
+    return path(name)
+
+
+def store_run(acu, store, *words, status=0):
+    done = subprocess.run([acu, "store", store, *words], capture_output=True, text=True, timeout=patient(100))
+    need(done.returncode == status, f"{words}: {done.returncode} {done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def content_of(acu, store):
+    """What `acu store` shows of it: numbers of rows, and the weights of all stacks."""
+    store_run(acu, store, "export", "--from", "1000", "-o", path("content.folded"))
+    return json.loads(store_run(acu, store, "sizes", "--json"))["rows"], sorted(open(path("content.folded")))
+
+
+def a_killed_import_leaves_nothing(acu):
+    folder = tempfile.mkdtemp(dir=TMP)
+    recording, broken, control = long_recording("long.pb.gz"), os.path.join(folder, "broken.db"), os.path.join(folder, "control.db")
+    store_run(acu, control, "import", recording, "--kind", "cpu")
+    wanted = content_of(acu, control)
+    need(len(wanted[1]) == 200 and wanted[0]["slots"] == 2160, str(wanted[0]))
+    child = subprocess.Popen([acu, "store", broken, "import", recording, "--kind", "cpu"], stdout=subprocess.DEVNULL)
+    eventually(lambda: child.poll() is not None or os.path.exists(broken + ".import.lock"), "no import", every=0.005)
+    with contextlib.closing(sqlite3.connect(broken, timeout=60, isolation_level=None)) as other:
+        count = lambda: other.execute("select count(*) from slots").fetchone()[0]
+        eventually(lambda: child.poll() is not None or count() > 100, "nothing is imported", every=0.005)
+        other.execute("begin immediate")  # it waits
+        done = count()
+        child.kill()
+        child.wait()
+        other.execute("rollback")
+    need(100 < done < 2160, f"killed after {done} of 2160 slots")
+    need("no samples" in store_run(acu, broken, "export", "--from", "1000", "-o", path("none.folded"), status=3), "a part is seen")
+    store_run(acu, broken, "import", recording, "--kind", "cpu")
+    again = content_of(acu, broken)
+    need(again == wanted, f"{again[0]}, not {wanted[0]}")
+    need("no damage" in store_run(acu, broken, "check"), "check")
+    # A damaged recording is refused before anything is written.
+    with open(path("cut.pb.gz"), "wb") as file:
+        file.write(open(recording, "rb").read()[:-200])
+    store_run(acu, os.path.join(folder, "cut.db"), "import", path("cut.pb.gz"), "--kind", "cpu", status=1)
+    need(not os.path.exists(os.path.join(folder, "cut.db")), "a store was made of a damaged recording")
+
+
+def an_import_fails_on_a_full_disk_and_is_repeated(acu):
+    if os.geteuid() != 0:
+        raise Skipped("mounting needs root")
+    recording, folder = long_recording("full.pb.gz"), tempfile.mkdtemp(dir=TMP)
+    steps = f"""mount -t tmpfs -o size=1m none {folder} || exit 77
+        {acu} store {folder}/s.db import {recording} --kind cpu; echo imported $?
+        {acu} store {folder}/s.db export --from 1000 -o {path("part.folded")}; echo exported $?
+        mount -o remount,size=64m {folder}
+        {acu} store {folder}/s.db import {recording} --kind cpu; echo imported $?
+        {acu} store {folder}/s.db export --from 1000 -o {path("whole.folded")}
+        {acu} store {folder}/s.db check"""
+    done = subprocess.run(["unshare", "-m", "sh", "-c", steps], capture_output=True, text=True, timeout=patient(100))
+    if done.returncode in (1, 77) and "imported" not in done.stdout:
+        raise Skipped("tmpfs cannot be mounted here")
+    said = done.stdout + done.stderr
+    need(re.search(r"nothing of `\S+full.pb.gz` was imported: cannot write the store .*disk is full", said), said)
+    need(re.search(r"imported 1\nexported 3\n.* in 2160 slots of 10 s\nimported 0\n", done.stdout), said)
+    need("no damage" in done.stdout and "no samples" in done.stderr, said)
+    roomy = os.path.join(folder, "s.db")  # outside of the namespace
+    store_run(acu, roomy, "import", recording, "--kind", "cpu")
+    need(sorted(open(path("whole.folded"))) == content_of(acu, roomy)[1], "another content")
+
+
+def others_use_a_store_during_an_import(acu):
+    """Who writes gets its turn while slots are arriving, and who reads sees none or all of them."""
+    recording, used = long_recording("beside.pb.gz"), os.path.join(tempfile.mkdtemp(dir=TMP), "used.db")
+    subprocess.run([acu, "serve", "--sample", "host", "--store", used, "--max-duration", "100ms"], capture_output=True, timeout=patient(40))
+    child = subprocess.Popen([acu, "store", used, "import", recording, "--kind", "cpu"], stdout=subprocess.DEVNULL)
+    seen, written = set(), 0
+    try:
+        with contextlib.closing(sqlite3.connect(used, timeout=60, isolation_level=None)) as other:
+            while child.poll() is None:
+                other.execute("begin immediate")
+                seen.add(other.execute("select count(*) from slots where layer = 0 and source = (select id from sources where name = 'cpu')").fetchone()[0])
+                written += other.execute("select exists (select 1 from slots where layer = 2)").fetchone()[0]
+                other.execute("commit")
+                time.sleep(0.01)
+    finally:
+        child.kill()
+        child.wait()
+    need(child.returncode == 0, f"exit status {child.returncode}")
+    need(seen <= {0, 2160}, f"parts of it were seen: {sorted(seen)}")
+    need(written > 0, "nobody else wrote during the import")
+
+
 TESTS = [flame_graph_within_30_seconds, filters, formats, overview_and_services, waits_are_recorded, comparison, exports_are_csv, metrics, promtool_accepts_metrics, prometheus_scrapes_metrics, scripts, jobs_can_be_cancelled, measure_now, lists, sql,
          nothing_without_a_token, one_token_one_session, other_sites, paths_lead_nowhere, large_and_broken_requests, slow_and_idle_connections, audit, bad_stores, one_sampler_for_a_source, samplers_give_mapped_files_back, messages_of_samplers_come_at_once, slow_queries_keep_nobody_waiting, killed_and_started_again, read_only,
-         full_disk, looking_after_a_store, a_recording_is_imported_once]
+         full_disk, looking_after_a_store, a_recording_is_imported_once, a_killed_import_leaves_nothing, an_import_fails_on_a_full_disk_and_is_repeated, others_use_a_store_during_an_import]
 
 sys.exit(run_suite(TESTS, TMP))

@@ -1,5 +1,6 @@
 // The embedded store: what is written is read again, merged, deleted, and refused where it is damaged or newer.
 #include "scratch.h"
+#include "store/import.h"
 #include "store/schema.h"
 #include "store/select.h"
 #include "store/sqlite_store.h"
@@ -377,6 +378,88 @@ TEST(Store, AQueryEndsWhenItsTimeIsOver) {
   EXPECT_TRUE(is_time_limit(profile.error())) << profile.error().message;
   EXPECT_TRUE(is_time_limit((*store)->services({0, 2000}).error()));
   EXPECT_TRUE(is_time_limit((*store)->series("", {"busy"}, {0, 2000}, 10).error()));
+}
+
+base::Status write(Import& import, const Recorded& recorded) { return import.write(recorded.slot.begin, recorded.slot.covered_ns, {}, recorded.batch); }
+
+TEST(Import, IsSeenWholeOrNotAtAll) {
+  const Scratch scratch;
+  const std::string path = scratch.path("store");
+  auto store = open_sqlite(path, Mode::write);
+  auto total = [&] { return (*store)->profile({.kind = "cpu", .range = {0, 20'000}})->total(); };
+  // Hours that were made of what was there are made again.
+  const Recorded before(7210);
+  ASSERT_TRUE((*store)->write(before.slot, {}, &before.batch).ok());
+  ASSERT_TRUE((*store)->keep_within({}, 10'800 + 200).ok());
+  for (const bool is_complete : {false, true}) {
+    auto import = Import::begin(path, "cpu");
+    ASSERT_TRUE(import.ok()) << import.error().message;
+    for (int64_t slot = 7300; slot < 10'800; slot += 10) ASSERT_TRUE(write(*import, Recorded(slot)).ok());
+    EXPECT_EQ(total(), 400u);
+    EXPECT_EQ(rows(**store, "samples"), 2);
+    ASSERT_TRUE((*store)->keep_within({}, 10'800 + 200).ok()); // touches nothing of what is arriving
+    EXPECT_EQ(total(), 400u);
+    if (is_complete) {
+      ASSERT_TRUE(import->commit().ok());
+    }
+  }
+  EXPECT_EQ(total(), 351u * 400);
+  EXPECT_EQ((*store)->profile({.kind = "cpu", .range = {7200, 10'800}})->total(), 351u * 400);
+  EXPECT_EQ(select(path, "select max(length) from slots where slot >= 7300", 1, ten_seconds)->rows.at(0).at(0), "10");
+  ASSERT_TRUE((*store)->keep_within({}, 10'800 + 200).ok());
+  EXPECT_EQ((*store)->profile({.kind = "cpu", .range = {7200, 10'800}})->total(), 351u * 400); // of the hour
+  EXPECT_TRUE((*store)->check()->empty());
+}
+
+// As after SIGKILL: rows, and no process that holds the lock.
+TEST(Import, WhatWasInterruptedIsDeleted) {
+  const Scratch scratch;
+  const std::string path = scratch.path("store");
+  auto store = open_sqlite(path, Mode::write);
+  auto slots_left = [&] { return rows(**store, "slots"); };
+  auto interrupt = [&] {
+    auto raw = SqliteStore::open(path, Mode::write);
+    for (int64_t slot = 1000; slot < 5000; slot += 10) {
+      const Recorded recorded(slot);
+      ASSERT_TRUE((*raw)->write(arriving, recorded.slot, {}, &recorded.batch).ok());
+    }
+  };
+  interrupt();
+  EXPECT_EQ(slots_left(), 400);
+  ASSERT_TRUE((*store)->keep_within({.keep_seconds = 1'000'000, .max_bytes = 1}, 5000).ok()); // by upkeep
+  EXPECT_EQ(slots_left(), 0);
+  interrupt();
+  {
+    auto import = Import::begin(path, "cpu"); // by the next one
+    ASSERT_TRUE(import.ok());
+    EXPECT_EQ(slots_left(), 0);
+    for (int64_t slot = 1000; slot < 3000; slot += 10) ASSERT_TRUE(write(*import, Recorded(slot)).ok());
+    ASSERT_TRUE((*store)->keep_within({.keep_seconds = 1'000'000, .max_bytes = 1}, 5000).ok()); // it still runs
+    EXPECT_EQ(slots_left(), 200);
+    EXPECT_NE(lock_import(path, 0).error().message.find("another import"), std::string::npos);
+    ASSERT_TRUE(import->commit().ok());
+  }
+  EXPECT_EQ((*store)->profile({.kind = "cpu", .range = {0, 5000}})->total(), 200u * 400);
+}
+
+// A slot may have numbers and no samples, and may be merged already.
+TEST(Import, AddsToSlotsThatAreThere) {
+  const Scratch scratch;
+  const std::string path = scratch.path("store");
+  auto store = open_sqlite(path, Mode::write);
+  const Slot idle = {.source = "cpu", .begin = 1200, .covered_ns = ten_seconds};
+  ASSERT_TRUE((*store)->write(idle, {{{}, "own_lost", 2}}).ok());
+  ASSERT_TRUE((*store)->keep_within({}, 90'000).ok()); // ten minutes from 1200 on
+  {
+    auto import = Import::begin(path, "cpu");
+    for (int64_t slot = 1190; slot < 1220; slot += 10) ASSERT_TRUE(write(*import, Recorded(slot)).ok());
+    ASSERT_TRUE(import->commit().ok());
+  }
+  EXPECT_EQ((*store)->profile({.kind = "cpu", .range = {1000, 2000}})->total(), 3u * 400);
+  EXPECT_EQ((*store)->profile({.kind = "cpu", .range = {1000, 2000}})->about.duration_ns, 4 * ten_seconds);
+  EXPECT_EQ((*store)->profile({.kind = "cpu", .range = {1000, 2000}})->about.lost, 20u);
+  EXPECT_EQ(rows(**store, "slots"), 2);
+  EXPECT_TRUE((*store)->check()->empty());
 }
 
 TEST(Lock, NamesWhoHasIt) {
