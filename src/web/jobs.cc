@@ -8,6 +8,7 @@
 #include "report/json_object.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace web {
 
@@ -52,44 +53,52 @@ base::Result<Job> Jobs::start(const agent::Verb& verb, const agent::Arguments& a
   return jobs_.front().job;
 }
 
-void Jobs::end(Running& r) {
-  agent::Finished finished = r.call->take();
-  r.call.reset();
-  if (r.folder.is_there()) {
+void Jobs::take_result(Remains& remains) {
+  agent::Finished& finished = remains.finished;
+  std::string bytes;
+  if (remains.folder.is_there()) {
     finished.messages = finished.output + finished.messages;
     finished.output.clear();
     const base::AsResultOwner as_owner; // who could have put another file there
-    if (auto profile = profile::read_profile(r.folder.file()); profile.ok()) {
+    if (auto profile = profile::read_profile(remains.folder.file()); profile.ok()) {
       finished.output = profile::write_folded(*profile);
-      if (std::string bytes = profile::write_recording(*profile); bytes.size() <= largest_profile) r.job.profile = std::move(bytes);
+      bytes = profile::write_recording(*profile);
+      if (bytes.size() > largest_profile) bytes.clear();
     }
-    r.folder.remove();
+    remains.folder.remove();
   }
-  const agent::Answer answer = agent::answer(*r.job.verb, r.job.plan, finished);
-  r.job.result = answer.json;
-  r.job.state = finished.outcome == agent::Outcome::failed ? JobState::failed : finished.outcome == agent::Outcome::cancelled ? JobState::cancelled : JobState::done;
-  if (r.job.state != JobState::failed) return;
-  const std::string_view messages = base::trim(finished.messages);
-  const std::string_view last = messages.substr(messages.rfind('\n') + 1);
-  const size_t mark = messages.find("ERROR: ");
-  const std::string_view error = mark == messages.npos ? last : messages.substr(mark + 7, messages.find('\n', mark) - mark - 7);
-  r.job.error = error.empty() ? "acu ended with status " + std::to_string(finished.exit_status) : base::printable(error);
+  agent::Answer answer = agent::answer(*remains.verb, remains.plan, finished);
+  std::string error;
+  if (finished.outcome == agent::Outcome::failed) {
+    const std::string_view messages = base::trim(finished.messages);
+    const std::string_view last = messages.substr(messages.rfind('\n') + 1);
+    const size_t mark = messages.find("ERROR: ");
+    const std::string_view found = mark == messages.npos ? last : messages.substr(mark + 7, messages.find('\n', mark) - mark - 7);
+    error = found.empty() ? "acu ended with status " + std::to_string(finished.exit_status) : base::printable(found);
+  }
+  Job over;
+  {
+    const std::lock_guard lock(mutex_);
+    Job& job = std::ranges::find(jobs_, remains.id, [](const Running& r) { return r.job.id; })->job; // it is kept while it runs
+    job.result = std::move(answer.json), job.error = std::move(error);
+    job.state = finished.outcome == agent::Outcome::failed ? JobState::failed : finished.outcome == agent::Outcome::cancelled ? JobState::cancelled : JobState::done;
+    over = job;
+    job.profile = std::move(bytes);
+  }
+  ended_(over);
 }
 
 void Jobs::advance() {
-  std::vector<Job> over;
-  {
-    const std::lock_guard lock(mutex_);
-    for (Running& r : jobs_) {
-      if (!r.call) continue;
-      r.call->advance(base::clock_ns());
-      r.job.seconds = now() - r.job.started;
-      if (!r.call->has_ended()) continue;
-      end(r);
-      over.push_back(r.job);
-    }
+  const std::lock_guard lock(mutex_);
+  for (Running& r : jobs_) {
+    if (!r.call) continue;
+    r.call->advance(base::clock_ns());
+    r.job.seconds = now() - r.job.started;
+    if (!r.call->has_ended()) continue;
+    const auto remains = std::make_shared<Remains>(r.job.id, r.job.verb, r.job.plan, r.call->take(), std::move(r.folder));
+    r.call.reset();
+    background_([this, remains] { take_result(*remains); });
   }
-  for (const Job& job : over) ended_(job);
 }
 
 std::optional<Job> Jobs::find(uint64_t id) {
@@ -124,11 +133,6 @@ void Jobs::cancel_all() {
   const std::lock_guard lock(mutex_);
   for (Running& r : jobs_)
     if (r.call) r.call->cancel(base::clock_ns());
-}
-
-bool Jobs::has_running() {
-  const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(jobs_, [](const Running& r) { return r.call.has_value(); });
 }
 
 std::string job_json(const Job& job, bool with_result) {

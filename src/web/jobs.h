@@ -33,21 +33,22 @@ struct Job {
 
 class Jobs {
 public:
+  using Background = std::function<void(std::function<void()>)>;
   using Ended = std::function<void(const Job&)>;
-  // `ended`: is called for each job on the thread of advance().
-  explicit Jobs(agent::Settings settings, Ended ended) : settings_(std::move(settings)), ended_(std::move(ended)) {}
+  // `background` runs what it is given on another thread, or drops it, while this is there. Results are read there, as a profile may have many megabytes; then `ended` is
+  // called, with all but the profile.
+  Jobs(agent::Settings settings, Background background, Ended ended) : settings_(std::move(settings)), background_(std::move(background)), ended_(std::move(ended)) {}
   ~Jobs();
 
   // Failure: usage, the arguments are wrong; otherwise too many run.
   base::Result<Job> start(const agent::Verb& verb, const agent::Arguments& arguments, const std::string& client);
-  // Reads what children have written, applies limits, takes results.
+  // Reads what children have written, and applies limits. A job whose child has ended still runs until its result is read.
   void advance();
   std::optional<Job> find(uint64_t id);
   std::vector<Job> all(); // the newest first, without results
   // false: there is none. One that has ended stays as it is.
   bool cancel(uint64_t id);
   void cancel_all();
-  bool has_running();
   const agent::Settings& settings() const { return settings_; }
 
 private:
@@ -56,9 +57,18 @@ private:
     std::optional<agent::Call> call;
     agent::TemporaryFolder folder; // of its output
   };
-  void end(Running& running);
+  // What is left of a job whose child has ended.
+  struct Remains {
+    uint64_t id = 0;
+    const agent::Verb* verb = nullptr;
+    agent::Plan plan;
+    agent::Finished finished;
+    agent::TemporaryFolder folder;
+  };
+  void take_result(Remains& remains);
 
   agent::Settings settings_;
+  Background background_;
   Ended ended_;
   std::mutex mutex_;
   std::list<Running> jobs_; // the newest first

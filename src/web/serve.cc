@@ -149,7 +149,7 @@ base::Status serve(const ServeOptions& options) {
   if (!options.push.empty())
     pushes.emplace(push::PushOptions{.targets = options.push, .host = system.nodename, .version = options.version, .open = [&options] { return store::open_sqlite(options.store, store::Mode::read, 10'000'000'000); }, .print = print}, now_seconds());
   push::Pushes* const pushed = pushes ? &*pushes : nullptr;
-  Jobs jobs(options.settings, [&](const Job& job) { running->in_background([&options, pushed, job] { keep_findings(options, job, pushed); }); });
+  Jobs jobs(options.settings, [&](std::function<void()> work) { running->in_background(std::move(work)); }, [&](const Job& job) { keep_findings(options, job, pushed); });
   std::optional<Samplers> samplers; // others record a fleet
   if (!options.open_fleet) samplers.emplace(options.store, print);
   Api api;

@@ -1,5 +1,6 @@
 // The parts of the server without a network: addresses, cookies, access, policies, trees, routes.
 #include "agent/json.h"
+#include "profile/formats.h"
 #include "scratch.h"
 #include "web/access.h"
 #include "web/api.h"
@@ -12,8 +13,10 @@
 #include "web/symptoms.h"
 
 #include <arpa/inet.h>
+#include <atomic>
 #include <condition_variable>
 #include <csignal>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <mutex>
 #include <netinet/in.h>
@@ -184,7 +187,7 @@ TEST(Symptoms, LastAMinuteAndAreAskedAboutOnce) {
 // 10 minutes in which parse() takes 10% of the CPU time, then 10 in which it takes 30%.
 TEST(Comparison, NamesTheFunctionThatGrew) {
   const Scratch scratch;
-  Jobs jobs({}, [](const Job&) {});
+  Jobs jobs({}, {}, {});
   Samplers samplers(scratch.path("store"), [](const std::string&) {});
   Api api;
   api.store = scratch.path("store"), api.jobs = &jobs, api.samplers = &samplers;
@@ -224,7 +227,7 @@ TEST(Findings, AreTheVerdictsOfWhy) {
 }
 
 TEST(Routes, KnowTheirMethodsAndReadOnly) {
-  Jobs jobs({}, [](const Job&) {});
+  Jobs jobs({}, {}, {});
   Samplers samplers("/nowhere/store.db", [](const std::string&) {});
   Api api;
   api.store = "/nowhere/store.db", api.jobs = &jobs, api.samplers = &samplers, api.is_read_only = true;
@@ -275,7 +278,7 @@ TEST(Attempts, WrongOnesWaitTwiceAsLongEachTime) {
 // A connection to a server of this process.
 class Client {
 public:
-  Client(uint16_t port, size_t body_bytes) {
+  explicit Client(uint16_t port, size_t body_bytes = 0) {
     const timeval longest = {60, 0}; // of status()
     EXPECT_EQ(::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest), 0);
     sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
@@ -334,6 +337,97 @@ TEST(HttpServer, RequestsThatWaitHaveALimitOfBytes) {
   thread.join();
 }
 
+// A job is this program again, as `test_web flame … --output=FILE`: it leaves a FIFO there, whose reader waits until this test has written.
+[[gnu::constructor]] void be_the_child_of_a_job(int count, char** words) {
+  constexpr std::string_view output = "--output=";
+  if (count < 2 || words[1] != std::string_view("flame")) return;
+  for (char** word = words; word != words + count; word++)
+    if (std::string_view(*word).starts_with(output)) ::_exit(::mkfifo(*word + output.size(), 0600));
+}
+
+class JobOfServer : public testing::Test {
+protected:
+  struct Running {
+    uint64_t id = 0;
+    std::string file;
+  };
+  Running start() {
+    const auto job = jobs->start(*agent::find_verb("flame", {}), {}, "a");
+    EXPECT_TRUE(job.ok()) << job.error().message;
+    const std::string& output = job->plan.words.back();
+    return {job->id, output.substr(output.find('=') + 1)};
+  }
+  // The other end of the FIFO, once somebody reads from it.
+  static base::Fd reader_of(const std::string& file) {
+    base::Fd out;
+    while (!out.valid()) { // forever: the suite has a limit of time
+      out = base::Fd(::open(file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+      std::this_thread::yield();
+    }
+    return out;
+  }
+  JobState state(uint64_t id) { return jobs->find(id)->state; }
+  void wait_for_end(uint64_t id) {
+    while (state(id) == JobState::running) std::this_thread::yield();
+  }
+  void SetUp() override {
+    jobs.emplace(agent::Settings(), [this](std::function<void()> work) { server->in_background(std::move(work)); }, [this](const Job& job) { ended += job.state == JobState::done; });
+    server->repeat(5, [this] { jobs->advance(); });
+    thread = std::thread([this] { server->run(); });
+  }
+  void end() {
+    if (!thread.joinable()) return;
+    ::kill(::getpid(), SIGTERM);
+    thread.join();
+  }
+  void TearDown() override { end(); }
+
+  std::atomic<int> ended = 0;
+  std::optional<Jobs> jobs;
+  std::unique_ptr<HttpServer> server = std::move(*listen("127.0.0.1", 0, {}, {.admit = [](Request&) { return std::optional<Response>(); },
+                                                                              .answer = [this](const Request&) { return Response{.body = jobs->all().empty() ? "" : "jobs"}; },
+                                                                              .lane = [](const Request&) { return Lane::quick; }}));
+  std::thread thread;
+};
+
+TEST_F(JobOfServer, RequestsAreAnsweredWhileAResultIsRead) {
+  const Running job = start();
+  {
+    const base::Fd to = reader_of(job.file);
+    EXPECT_EQ(Client(server->port()).status(), "HTTP/1.1 200 OK");
+    EXPECT_EQ(state(job.id), JobState::running);
+    EXPECT_TRUE(jobs->cancel(job.id)); // too late
+    const std::string_view stacks = "main;parse 3\nmain;read 4\n";
+    EXPECT_EQ(::write(to.get(), stacks.data(), stacks.size()), static_cast<ssize_t>(stacks.size()));
+  }
+  wait_for_end(job.id);
+  EXPECT_EQ(state(job.id), JobState::done);
+  EXPECT_EQ(profile::read_recording(jobs->find(job.id)->profile)->total(), 7u);
+  EXPECT_NE(::access(job.file.c_str(), F_OK), 0);
+  while (!ended) std::this_thread::yield();
+}
+
+// The one that is being read is read to its end; those behind it are dropped with their files.
+TEST_F(JobOfServer, TheEndOfTheServerWaitsForOneResult) {
+  const Running first = start();
+  base::Fd to = reader_of(first.file);
+  const Running second = start();
+  while (::access(second.file.c_str(), F_OK) != 0) std::this_thread::yield(); // its child has been there
+  std::atomic<bool> is_closed = false;
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    is_closed = true;
+    to = {};
+  });
+  end();
+  EXPECT_TRUE(is_closed);
+  writer.join();
+  EXPECT_EQ(state(first.id), JobState::done);
+  EXPECT_EQ(state(second.id), JobState::running);
+  jobs.reset();
+  for (const Running& job : {first, second}) EXPECT_NE(::access(job.file.c_str(), F_OK), 0);
+}
+
 // Twenty people behind one address, of whom somebody mistypes every ten minutes, never wait.
 TEST(Attempts, AreOfAQuarterOfAnHour) {
   constexpr uint64_t second = 1'000'000'000;
@@ -348,7 +442,7 @@ TEST(Attempts, AreOfAQuarterOfAnHour) {
 }
 
 TEST(Questions, LeaveAThreadForOthers) {
-  Jobs jobs({}, [](const Job&) {});
+  Jobs jobs({}, {}, {});
   Samplers samplers("/nowhere/store.db", [](const std::string&) {});
   Api api;
   api.store = "/nowhere/store.db", api.jobs = &jobs, api.samplers = &samplers;
@@ -375,7 +469,7 @@ TEST(Questions, LeaveAThreadForOthers) {
 }
 
 TEST(Sql, IsNotOfTheHostThatShowsAFleet) {
-  Jobs jobs({}, [](const Job&) {});
+  Jobs jobs({}, {}, {});
   Samplers samplers("/nowhere/store.db", [](const std::string&) {});
   Api api;
   api.store = "clickhouse://nowhere/acu", api.jobs = &jobs, api.samplers = &samplers, api.is_read_only = true;
