@@ -42,16 +42,22 @@ void begin(std::string& out, const Family& family) {
   out.append("# HELP ").append(family.name).append(" ").append(family.help).append("\n");
 }
 
+// Section 5.1.2: its sample has the family's name and `_total`.
+void begin_counter(std::string& out, std::string_view name, std::string_view help) {
+  out.append("# TYPE ").append(name).append(" counter\n# HELP ").append(name).append(" ").append(help).append("\n");
+}
+
 // What other servers took of the stacks and findings that are sent to them.
 void add_pushes(std::string& out, const push::Pushes& pushes) {
   const auto servers = pushes.counts();
-  out += "# TYPE acu_push_requests counter\n# HELP acu_push_requests Requests to a server of --push, by what became of them.\n";
+  begin_counter(out, "acu_push_requests", "Requests to a server of --push, by what became of them.");
   for (const auto& [target, counts] : servers)
     for (const auto& [outcome, count] : {std::pair("sent", counts.sent), std::pair("refused", counts.refused), std::pair("dropped", counts.dropped)})
       out += "acu_push_requests_total{server=\"" + label(target->shown()) + "\",line=\"" + std::to_string(target->line) + "\",outcome=\"" + outcome + "\"} " + std::to_string(count) + "\n";
   begin(out, {"acu_push_waiting_bytes", "bytes", "", "Requests to a server of --push that were not sent yet."});
   for (const auto& [target, counts] : servers) out += "acu_push_waiting_bytes{server=\"" + label(target->shown()) + "\",line=\"" + std::to_string(target->line) + "\"} " + std::to_string(counts.waiting_bytes) + "\n";
-  out += "# TYPE acu_push_skipped_minutes counter\n# HELP acu_push_skipped_minutes Minutes that were not sent to any server of --push.\nacu_push_skipped_minutes_total " + std::to_string(pushes.skipped_minutes()) + "\n";
+  begin_counter(out, "acu_push_skipped_minutes", "Minutes that were not sent to any server of --push.");
+  out += "acu_push_skipped_minutes_total " + std::to_string(pushes.skipped_minutes()) + "\n";
 }
 
 } // namespace
@@ -78,8 +84,8 @@ Response get_metrics(Api& api, const Request& request) {
   }
   begin(out, {"acu_store_size_bytes", "bytes", "", "Size of the store."});
   out += "acu_store_size_bytes " + std::to_string(sizes.bytes) + "\n";
-  begin(out, {"acu_sampler_restarts", "", "", "Samplers that ended and were started again."});
-  out += "acu_sampler_restarts " + std::to_string(api.samplers ? api.samplers->restarts() : 0) + "\n";
+  begin_counter(out, "acu_sampler_restarts", "Samplers that ended and were started again.");
+  out += "acu_sampler_restarts_total " + std::to_string(api.samplers ? api.samplers->restarts() : 0) + "\n";
   if (api.pushes) add_pushes(out, *api.pushes);
   std::map<std::tuple<std::string, std::string, std::string>, uint64_t> counts;
   for (const store::Finding& f : findings) counts[{f.cause, f.verdict, f.service}]++;

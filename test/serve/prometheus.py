@@ -35,6 +35,12 @@ def series_of(text):
     return out
 
 
+def older_format(text):
+    """OpenMetrics as the text format 0.0.4: `# UNIT` and `# EOF` are comments in it, and families of counters have the names of their samples."""
+    counters = re.findall(r"^# TYPE (\S+) counter$", text, re.M)
+    return re.sub(r"^(# (?:TYPE|HELP) )(\S+)", lambda m: m[1] + m[2] + ("_total" if m[2] in counters else ""), text, flags=re.M)
+
+
 class Prometheus:
     def __init__(self, folder):
         self.folder, self.child = folder, None

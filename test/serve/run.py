@@ -162,15 +162,18 @@ def metrics(acu):
     server = shared(acu)
     answer = server.ask("/metrics")
     need(answer.headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0") and answer.body.endswith("# EOF\n"), answer.body[-200:])
-    names = set()
+    types, names = {}, set()  # of families; of samples
     for line in answer.body.splitlines()[:-1]:
         if line.startswith("# TYPE "):
-            need(line.split()[2] not in names, f"twice: {line}")
-            names.add(line.split()[2])
+            _, _, family, kind = line.split()
+            need(family not in types, f"twice: {line}")
+            types[family] = kind
+            names.add(family + "_total" if kind == "counter" else family)
         elif not line.startswith("#"):
             need(re.fullmatch(r'[a-z_]+(\{[a-z]+="([^"\\]|\\.)*"(,[a-z]+="([^"\\]|\\.)*")*\})? -?[0-9.e+-]+', line) and re.split(r"[{ ]", line)[0] in names, line)
     need(any(state["name"] in line and line.startswith("acu_service_cpu_cores") for line in answer.body.splitlines()), "the burner's CPU time")
     prometheus.series_of(answer.body)  # none is there twice
+    need(types["acu_sampler_restarts"] == "counter" and not any(name.endswith("_total") for name in types), str(types))  # what only grows has the name of a counter
 
 
 def needs_prometheus():
@@ -193,7 +196,7 @@ def odd_service(server):
 
 
 def promtool_accepts_metrics(acu):
-    """The older text format: `# UNIT` and `# EOF` are comments in it. promtool also lints names, units and help texts."""
+    """In the older text format, which promtool reads. It also lints names, units and help texts."""
     needs_prometheus()
     recorded(acu)
     server = shared(acu)
@@ -202,7 +205,7 @@ def promtool_accepts_metrics(acu):
             answer = server.ask("/metrics", headers={"Accept": accept})
             need(answer.headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0"), f"{accept}: {answer.headers['Content-Type']}")
             need("acu_service_cpu_cores{" in answer.body, answer.body[:300])
-            checked = subprocess.run(["promtool", "check", "metrics"], input=answer.body, text=True, capture_output=True, timeout=patient(60))
+            checked = subprocess.run(["promtool", "check", "metrics"], input=prometheus.older_format(answer.body), text=True, capture_output=True, timeout=patient(60))
             need(checked.returncode == 0 and not checked.stdout + checked.stderr, f"{checked.returncode} {checked.stdout}{checked.stderr}")
     broken = subprocess.run(["promtool", "check", "metrics"], input=answer.body.replace("# HELP acu_findings", "# TYPE acu_findings gauge\n# HELP acu_findings"), text=True, capture_output=True, timeout=patient(60))
     need(broken.returncode != 0 and "acu_findings" in broken.stderr, f"promtool finds nothing: {broken.stdout}{broken.stderr}")
@@ -536,6 +539,7 @@ def killed_and_started_again(acu):
             need(again.get("/api/flame?from=-240")["total"] >= before, "what was recorded is gone")
             os.kill(again.samplers()[1], signal.SIGKILL)
             eventually(lambda: again.get("/api/overview")["own"]["restarts"] >= 1 and len(again.samplers()) == 3, "a sampler that was killed is not started again")
+            need(prometheus.series_of(again.ask("/metrics").body)["acu_sampler_restarts_total", frozenset()] >= 1, "it is not counted")
         finally:
             need(again.stop() == 0, "exit status")
     finally:
