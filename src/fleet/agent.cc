@@ -13,6 +13,7 @@
 #include "fleet/batch.h"
 #include "fleet/protocol.h"
 #include "fleet/spool.h"
+#include "net/backoff.h"
 #include "store/writer_lock.h"
 #include "web/samplers.h"
 
@@ -86,7 +87,7 @@ private:
   std::set<uint64_t> attempted_; // batches that may be stored already
   size_t group_ = most_batches;
   std::string last_failure_; // printed once
-  std::minstd_rand random_{std::random_device{}()};
+  net::Backoff backoff_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool has_stopped_ = false;
@@ -101,10 +102,10 @@ bool Sender::wait(double seconds) {
 }
 
 void Sender::run() {
-  constexpr double longest = 60, first = 1, between = 1;
+  constexpr double between = 1;
   // Agents of a fleet write at the same time: each sends a little later, always by the same.
-  const double phase = std::uniform_real_distribution<>(0, 3)(random_);
-  double delay = first;
+  std::random_device random;
+  const double phase = std::uniform_real_distribution<>(0, 3)(random);
   bool is_idle = true;
   for (bool goes_on = wait(between); goes_on;) {
     if (auto kept = spool_.keep_within(options_.max_bytes); !kept.ok()) note(kept.error().message);
@@ -112,14 +113,13 @@ void Sender::run() {
     const Sent sent = send_next();
     is_idle = sent == Sent::nothing_left;
     if (sent == Sent::stored || is_idle) {
-      delay = first;
+      backoff_.reset();
       goes_on = is_idle ? wait(between) : wait(0);
       continue;
     }
     // A refusal lasts until somebody changes the token, the address or the collector.
-    if (sent == Sent::refused) delay = longest;
-    goes_on = wait(delay * std::uniform_real_distribution<>(0.5, 1)(random_));
-    delay = std::min(2 * delay, longest);
+    if (sent == Sent::refused) backoff_.slow_down();
+    goes_on = wait(backoff_.next());
   }
 }
 

@@ -3,7 +3,6 @@
 #include "base/counted.h"
 #include "base/text.h"
 
-#include <algorithm>
 
 namespace push {
 
@@ -64,9 +63,7 @@ Judgement Outbox::send(const std::string& body) const {
 }
 
 void Outbox::run() {
-  constexpr double first_delay = 1, longest_delay = 60;
   constexpr std::chrono::minutes longest_retry{15};
-  double delay = first_delay;
   std::unique_lock guard(mutex_);
   while (!has_ended_) {
     wake_.wait(guard, [&] { return has_ended_ || !waiting_.empty(); });
@@ -84,11 +81,10 @@ void Outbox::run() {
       if (has_ended_) return;
       if (first_ != number) counts_.dropped++;
       note(judgement.why);
-      if (!wait(guard, delay * std::uniform_real_distribution<>(0.5, 1)(random_))) return;
-      delay = std::min(2 * delay, longest_delay);
+      if (!wait(guard, backoff_.next())) return;
       continue;
     }
-    delay = first_delay;
+    backoff_.reset();
     (judgement.outcome == Outcome::taken ? counts_.sent : counts_.refused)++;
     if (first_ == number) {
       bytes_ -= waiting_.front().body.size();

@@ -1,6 +1,7 @@
 // What one server has not taken yet, and the thread that sends it.
 #pragma once
 
+#include "net/backoff.h"
 #include "push/requests.h"
 #include "push/targets.h"
 
@@ -12,7 +13,6 @@
 #include <functional>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <string>
 #include <thread>
 
@@ -63,7 +63,7 @@ private:
   std::optional<uint64_t> on_its_way_;
   Counts counts_;
   std::string noted_;
-  std::minstd_rand random_{std::random_device{}()};
+  net::Backoff backoff_;
   std::atomic<bool> has_ended_ = false;
   std::thread thread_;
 };
