@@ -23,6 +23,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
+import busy_servers
 import prometheus
 from server import BURNER, CHANGE, TMP, Server, path
 from tally import Skipped, need, patient, run_suite
@@ -82,6 +83,24 @@ def flame_graph_within_30_seconds(acu):
     for node in walk(tree["tree"]):
         need(node["value"] == node["self"] + sum(c["value"] for c in node["children"]), f"sums of {node['name']}")
     need(tree["unit"] == "ns" and sum(p["value"] for p in tree["processes"]) == tree["total"], str(tree["processes"])[:200])
+
+
+def servers_in_interpreted_languages(acu):
+    """nginx with Lua and an HTTP server in Python, under load: 30 s after the start of acu serve their functions are in the flame graphs of their services."""
+    if not os.path.exists("/usr/lib/nginx/modules/ngx_http_lua_module.so"):
+        raise Skipped("nginx has no module for Lua (scripts/setup.sh test)")
+    with contextlib.ExitStack() as at_end:
+        folder = at_end.enter_context(tempfile.TemporaryDirectory(prefix="acu-serve-"))  # nginx's worker may read nothing in TMP
+        nginx, of_lua = at_end.enter_context(busy_servers.nginx_with_lua(folder))
+        python, of_python = at_end.enter_context(busy_servers.python(folder))
+        until = time.monotonic() + patient(30)
+        server = Server(acu, "languages")
+        at_end.callback(server.stop)
+        for service, pid, functions, kind in (("nginx", nginx, of_lua, "lua"), ("python3", python, of_python, "python")):
+            def found():
+                tree = server.get(f"/api/flame?service={service}&pid={pid}&from=-120")["tree"]
+                return functions & {node["name"] for node in walk(tree) if node.get("kind") == kind}
+            eventually(found, lambda: f"none of {functions} is in the flame graph of {service} after 30 s: {server.get(f'/api/flame?service={service}&from=-120')['tree']}"[:3000], (until - time.monotonic()) / patient(1))
 
 
 def filters(acu):
@@ -755,7 +774,7 @@ def others_use_a_store_during_an_import(acu):
     need(written > 0, "nobody else wrote during the import")
 
 
-TESTS = [flame_graph_within_30_seconds, filters, formats, overview_and_services, waits_are_recorded, comparison, exports_are_csv, metrics, promtool_accepts_metrics, prometheus_scrapes_metrics, scripts, jobs_can_be_cancelled, measure_now, lists, sql,
+TESTS = [flame_graph_within_30_seconds, servers_in_interpreted_languages, filters, formats, overview_and_services, waits_are_recorded, comparison, exports_are_csv, metrics, promtool_accepts_metrics, prometheus_scrapes_metrics, scripts, jobs_can_be_cancelled, measure_now, lists, sql,
          nothing_without_a_token, one_token_one_session, other_sites, paths_lead_nowhere, large_and_broken_requests, slow_and_idle_connections, audit, bad_stores, one_sampler_for_a_source, samplers_give_mapped_files_back, messages_of_samplers_come_at_once, slow_queries_keep_nobody_waiting, killed_and_started_again, read_only,
          full_disk, looking_after_a_store, a_recording_is_imported_once, a_killed_import_leaves_nothing, an_import_fails_on_a_full_disk_and_is_repeated, others_use_a_store_during_an_import]
 
