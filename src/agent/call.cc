@@ -42,6 +42,21 @@ std::string own_executable() {
   return is_same ? name : "/proc/self/exe";
 }
 
+// While it exists, this thread takes no signals. A child that got one before it has its own handlers would run those of this process, whose pipes it shares: a job
+// that is cancelled as it starts would end the server.
+class WithoutSignals {
+public:
+  WithoutSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~WithoutSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+  sigset_t before_;
+};
+
 // In the child, after fork: only what a signal handler may do.
 [[noreturn]] void become(const char* path, char* const* words, int input, int output, int messages, pid_t parent, rlim_t cpu_seconds) {
   ::setpgid(0, 0);
@@ -51,10 +66,10 @@ std::string own_executable() {
   const rlimit no_core = {0, 0}, cpu = {cpu_seconds, cpu_seconds + 5};
   ::setrlimit(RLIMIT_CORE, &no_core);
   ::setrlimit(RLIMIT_CPU, &cpu);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
   ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(messages, STDERR_FILENO);
@@ -129,6 +144,7 @@ base::Result<Call> Call::start(const Plan& plan) {
   const pid_t parent = ::getpid();
   const auto cpu_seconds = static_cast<rlim_t>(std::ceil(plan.limit_seconds)) * 2 + 10;
   out.started_ns_ = out.looked_ns_ = base::clock_ns();
+  const WithoutSignals until_it_has_its_own;
   out.pid_ = ::fork();
   if (out.pid_ < 0) return base::errno_error("cannot start acu", errno);
   if (out.pid_ == 0) become(path.c_str(), words.data(), nothing.get(), output_end.get(), messages_end.get(), parent, cpu_seconds);

@@ -294,6 +294,12 @@ def jobs_can_be_cancelled(acu):
     need(server.ask(f"/api/jobs/{started['id']}", "DELETE", headers={"X-Acu": "1"}).status == 200, "DELETE")
     eventually(lambda: server.get(f"/api/jobs/{started['id']}")["state"] == "cancelled", "it was not cancelled", 20)
     need(server.ask("/api/jobs/999999").status == 404, "a job that is not there")
+    # At once: the child may still be a copy of the server, with the server's handlers of signals.
+    for _ in range(60):
+        started = server.post("/api/jobs", {"verb": "check_script", "arguments": {"script": "BEGIN {}"}}, 202)
+        need(server.ask(f"/api/jobs/{started['id']}", "DELETE", headers={"X-Acu": "1"}).status == 200, "DELETE")
+        eventually(lambda: server.get(f"/api/jobs/{started['id']}")["state"] != "running", "it was not cancelled", 20, every=0.01)
+    need(server.child.poll() is None, "the server has ended")
 
 
 def measure_now(acu):
