@@ -22,6 +22,9 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "exports")]
 import readers
+
+if __name__ == "__main__":
+    readers.use_python_with_protobuf()  # starts this file anew, before server.py makes a folder
 from server import BURNER, TMP, Server, path
 from tally import need, patient, run_suite, untimed
 
@@ -359,6 +362,5 @@ def wrong_files_are_refused(acu):
 
 
 if __name__ == "__main__":
-    readers.use_python_with_protobuf()
     sys.exit(run_suite([wrong_files_are_refused, otlp_has_what_the_store_has, headers_arrive_and_are_not_shown, pyroscope_gets_each_service, parca_gets_each_service, minutes_come_once,
                         a_busy_server_is_asked_again, a_refusal_is_counted_and_told, a_server_that_is_away_holds_up_nothing, findings_reach_the_webhook, the_end_is_quick_and_counts_what_waits], TMP))
