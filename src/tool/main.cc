@@ -38,18 +38,6 @@ int fail(const base::Error& error) {
   return static_cast<int>(error.kind);
 }
 
-int refuse_word(std::string_view subcommand, std::string_view word) {
-  return refuse("`" + std::string(word) + "`: usage: acu " + std::string(subcommand) + " " + std::string(spec::find_subcommand(subcommand)->usage));
-}
-
-int run_command(std::string_view subcommand, Words words, const std::function<int(const session::Arguments&)>& run) {
-  const spec::Subcommand& self = *spec::find_subcommand(subcommand);
-  const auto arguments = session::parse_arguments(self, words);
-  if (!arguments.ok()) return fail(arguments.error());
-  if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
-  return run(*arguments);
-}
-
 // Whether a first word means a script's file rather than a subcommand with a typo.
 static bool names_script(std::string_view word) {
   struct stat about = {};
@@ -93,10 +81,7 @@ static int dispatch(Words words) {
   if (words.empty()) return show_overview(complain), static_cast<int>(base::Failure::usage);
   std::string_view first = words[0];
   if (first == "--policy") return with_policy(words);
-  if (const spec::Subcommand* s = spec::find_subcommand(first)) {
-    const Command& command = command_of(*s);
-    return command.words ? command.words(words.subspan(1)) : run_command(first, words.subspan(1), command.parsed);
-  }
+  if (const spec::Subcommand* s = spec::find_subcommand(first)) return run_command(command_of(*s), words.subspan(1));
   if (const Script* script = find_script(first); script && !names_script(first)) return run_script(*script, words.subspan(1));
   if (first == "--version" || first == "-V") return version();
   if (words.size() == 1 && (first == "--help" || first == "-h")) return show_overview(say), 0;

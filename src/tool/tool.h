@@ -80,7 +80,9 @@ void complain(std::string_view text);
 int version();
 // Of the release, without the build.
 std::string_view version_number();
-// Parses the words after a subcommand's name; prints what is wrong, or its help, or runs it.
+// With the words after its name.
+int run_command(const Command& command, Words words);
+// Parses these words; prints what is wrong, or its help, or runs it.
 int run_command(std::string_view subcommand, Words words, const std::function<int(const session::Arguments&)>& run);
 // Prints a mistake in the command line; returns its exit status.
 int refuse(std::string_view message);

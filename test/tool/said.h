@@ -24,7 +24,7 @@ inline std::string refusal(std::string_view subcommand, std::vector<std::string>
   std::vector<char*> pointers;
   for (std::string& w : words) pointers.push_back(w.data());
   for (const Command& c : commands)
-    if (c.name == subcommand && c.run(pointers) != static_cast<int>(base::Failure::usage)) return "it was not refused: " + complained;
+    if (c.name == subcommand && run_command(c, pointers) != static_cast<int>(base::Failure::usage)) return "it was not refused: " + complained;
   return complained;
 }
 
