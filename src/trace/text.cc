@@ -48,8 +48,8 @@ std::string quoted(base::ByteSpan bytes, bool is_cut) {
       out.append(1, '\\').append(1, letters[at]);
     } else {
       // As few digits as can be told from what follows.
-      const bool digit_follows =
-          i + 1 < bytes.size() && bytes[i + 1] >= std::byte{'0'} && bytes[i + 1] <= std::byte{'9'};
+      const bool digit_follows = // octal
+          i + 1 < bytes.size() && bytes[i + 1] >= std::byte{'0'} && bytes[i + 1] <= std::byte{'7'};
       out += printed(digit_follows ? "\\%03lo" : "\\%lo", c);
     }
   }

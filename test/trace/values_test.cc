@@ -106,6 +106,8 @@ TEST(Trace, DataIsCutAndEscaped) {
                          "2\\\""),
                    true),
             R"("\0012\\\""...)"); // a digit follows
+  EXPECT_EQ(quoted(bytes("\x08" "78"), false), R"("\01078")");
+  EXPECT_EQ(quoted(bytes("\x08" "87"), false), R"("\1087")"); // 8 is no octal digit
 }
 
 TEST(Trace, Structures) {
