@@ -9,6 +9,7 @@
 #include "flame/allocations.h"
 #include "flame/duty_cycle.h"
 #include "flame/gains.h"
+#include "flame/goroutines.h"
 #include "format/tracefs.h"
 #include "profile/naming.h"
 #include "session/losses.h"
@@ -16,10 +17,14 @@
 #include "session/runner.h"
 #include "session/script_maps.h"
 #include "session/stack_map.h"
+#include "session/trap_cost.h"
 
 #include <arpa/inet.h>
+#include <array>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <set>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -73,6 +78,10 @@ struct Sampler {
   base::Status live();
   void keep_to_budget();
   void measure_later();
+  void list_waiting();
+  base::Result<double> trap_share();
+  base::Status add_waiting(session::StackReader& stacks);
+  std::vector<std::string_view> leaves() const;
   base::Result<std::vector<ir::Entry>> read_stacks();
   base::Status read_paths();
   void split();
@@ -104,8 +113,18 @@ struct Sampler {
   session::Regular regular;          // of whoever looks at the map before the end
   session::Regular cycle;            // of what is measured of the probes' cost, and of their duty cycle
   std::optional<DutyCycle> duty_cycle;
+  bool has_goroutines = false; // that the kind does not show
+  std::optional<Goroutines> goroutines;
+  std::vector<WaitingGoroutine> waiting; // since before the recording
   const Viewer* viewer = nullptr;
 };
+
+// The beginning of a key.
+std::pair<uint64_t, uint64_t> process_and_address(const ir::Entry& e) {
+  std::array<uint64_t, 2> out = {};
+  std::memcpy(out.data(), e.key.data(), std::min(sizeof out, e.key.size()));
+  return {out[0], out[1]};
+}
 
 void Sampler::choose_kind() {
   kind = *options.kind;
@@ -138,6 +157,8 @@ std::string in_percent(double number) {
   return out;
 }
 
+constexpr double default_max_cost = 30; // percent of a CPU, of kinds whose every event is a trap
+
 // Reports the cost before anything that is expensive is attached. That of a command is known at its end.
 base::Result<Allocations> follow_allocations(const SamplingOptions& options) {
   const bool is_command = options.filter.pid < 0;
@@ -155,8 +176,7 @@ base::Result<Allocations> follow_allocations(const SamplingOptions& options) {
   if (!is_command && calls == spec::AllocatorCalls::live) {
     ACU_TRY(double cost, measure_cost(options, found.counts));
     text = "estimated overhead of tracking every allocation: " + in_percent(cost) + " of a CPU";
-    constexpr double default_max = 30;
-    if (cost > options.max_cost.value_or(default_max))
+    if (cost > options.max_cost.value_or(default_max_cost))
       return base::Error{base::Failure::runtime,
                          text + ", above the limit of `--max-cost`\nhint: acu flame alloc, without --leaks, has low overhead"};
   }
@@ -170,7 +190,8 @@ base::Result<Allocations> follow_allocations(const SamplingOptions& options) {
 // Records briefly to measure the time of the probes in the kernel, in percent of a CPU. For a command it is only known at the end.
 constexpr uint64_t trial_ns = 400'000'000, trial_settle_ns = 200'000'000;
 base::Status estimate_cost(const SamplingOptions& options) {
-  const bool is_asked_for = options.is_exact || (options.max_cost && options.kind->allocator != spec::AllocatorCalls::live);
+  const bool has_limit = options.max_cost || options.kind->is_of_goroutines;
+  const bool is_asked_for = options.is_exact || (has_limit && options.kind->allocator != spec::AllocatorCalls::live);
   if (!is_asked_for || options.filter.command) return {};
   SamplingOptions moment = options;
   moment.duration_ns = trial_ns;
@@ -184,12 +205,17 @@ base::Status estimate_cost(const SamplingOptions& options) {
   const profile::About& about = trial.recording.profile.about;
   if (!trial.duty_cycle && !trial.measured_from_ns) return {}; // it has ended
   const uint64_t measured_ns = trial.runner->attached_ns() + about.duration_ns - trial.measured_from_ns;
-  const double cost = 100.0 * (trial.duty_cycle ? trial.duty_cycle->expected_run_share(options.duration_ns)
-                                                : static_cast<double>(about.kernel_ns) / static_cast<double>(measured_ns));
+  double cost = 100.0 * (trial.duty_cycle ? trial.duty_cycle->expected_run_share(options.duration_ns)
+                                          : static_cast<double>(about.kernel_ns) / static_cast<double>(measured_ns));
+  if (trial.goroutines) {
+    ACU_TRY(const double traps, trial.trap_share());
+    cost += 100.0 * traps;
+  }
   const std::string text = "estimated overhead of recording: " + in_percent(cost) + " of a CPU (measured briefly)";
-  if (options.max_cost && cost > *options.max_cost)
+  const double limit = options.max_cost.value_or(options.kind->is_of_goroutines ? default_max_cost : cost);
+  if (cost > limit)
     return base::Error{base::Failure::runtime,
-                       text + ", above the limit of `--max-cost`\nhint: " + (options.is_exact ? "--exact raises the overhead; omit it" : "lower the rate (-F) or name a process (-p)")};
+                       text + ", above the limit of `--max-cost`\nhint: " + (trial.goroutines ? "every wait of a goroutine is seen, whatever the rate (-F); acu flame offcpu has low overhead" : options.is_exact ? "--exact raises the overhead; omit it" : "lower the rate (-F) or name a process (-p)")};
   if (!options.quiet) base::write_all(STDERR_FILENO, text + "\n");
   return {};
 }
@@ -216,6 +242,14 @@ base::Status Sampler::make_script() {
     script.script.set("IS_WEIGHED", !options.weight.empty());
     if (!options.weight.empty()) script.script.set_expression("weight", options.weight, "--weight");
   }
+  has_goroutines = kind.shows_threads_only && is_go_program(options.filter, options.command);
+  if (kind.is_of_goroutines) {
+    ACU_TRY(goroutines, find_goroutines(options.filter, options.command));
+    script.script.set_import("goroutine_functions.bt", goroutines->functions);
+    for (const lang::Insert& place : goroutines->places) script.script.parts.places.push_back(place);
+    if (!options.quiet)
+      for (const std::string& problem : goroutines->problems) base::write_all(STDERR_FILENO, "WARNING: " + problem + "\n");
+  }
   if (kind.allocator == spec::AllocatorCalls::none) return {};
   ACU_TRY(Allocations found, follow_allocations(options));
   script.script.set_import(found.name, std::move(found.functions));
@@ -225,11 +259,13 @@ base::Status Sampler::make_script() {
 
 base::Status Sampler::compile() {
   // Functions of programs are looked for in the files of the process, and probed for it alone.
-  const bool names_functions = !options.probe.empty() || kind.allocator != spec::AllocatorCalls::none;
+  const bool names_functions = !options.probe.empty() || kind.allocator != spec::AllocatorCalls::none || kind.is_of_goroutines;
   const int functions_of = names_functions ? options.filter.pid : -1;
+  session::TargetFilter places = options.filter;
+  if (kind.is_of_goroutines) places.container.clear(); // their files are named as acu sees them
   runner.emplace(session::Measurement{.aim = "record",
                              .script = script.script,
-                             .filter = options.filter,
+                             .filter = std::move(places),
                              .command = options.command,
                              .functions_of = functions_of,
                              .probes_command = kind.allocator != spec::AllocatorCalls::none && functions_of < 0,
@@ -262,7 +298,9 @@ base::Status Sampler::live() {
     keep_to_budget();
   else if (is_trial)
     measure_later();
-  else
+  else if (kind.is_of_goroutines && !viewer && !slicer)
+    cycle.begin = [this] { list_waiting(); };
+  if (!is_trial && (options.is_exact || kind.duty_cycle.probes.empty()))
     run_times.start(kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
   if (!cycle.tick) cycle.next_ns = session::Regular::never;
   cycle.end = [this] { // what is done after it holds nobody up
@@ -298,6 +336,78 @@ void Sampler::measure_later() {
     cycle.next_ns = session::Regular::never;
     return true;
   };
+}
+
+// Goroutines are listed first: one that goes on from then on is noted by the script, and the others can be looked at without hurry.
+void Sampler::list_waiting() {
+  const session::TargetFilter& f = options.filter;
+  const bool is_by_process = !f.pids.empty() || f.pid >= 0;
+  if (f.command || !f.expression.empty() || (!is_by_process && (!f.threads.empty() || !f.user.empty() || !f.cgroup.empty() || !f.container.empty()))) return;
+  std::vector<int> pids = f.pids;
+  if (pids.empty() && f.pid >= 0) pids = {f.pid};
+  const RunningGoroutines running(goroutines->programs, pids);
+  const ir::Program& program = runner->program();
+  ir::Engine& engine = runner->backend().engine();
+  const auto before = session::find_map(program, "before");
+  if (!before) return;
+  constexpr uint64_t still = 1;
+  for (const auto& [pid, address] : running.all()) {
+    const uint64_t key[] = {pid, address};
+    if (!engine.put(*before, std::as_bytes(std::span(key)), std::as_bytes(std::span(&still, 1))).ok()) break;
+  }
+  if (!session::set_number(program, engine, "has_before", 1).ok()) return;
+  waiting = running.waiting();
+  if (running.unreadable())
+    recording.profile.about.notes.push_back("waits that had begun before the recording are not counted in " + base::counted(running.unreadable(), "process") +
+                                            ": the lists of goroutines could not be read");
+  // A wait that the script saw begin is its own.
+  std::set<std::pair<uint64_t, uint64_t>> seen_to_begin;
+  const auto gone = session::find_map(program, "gone");
+  if (auto entries = gone ? engine.read_map(*gone) : base::Result<std::vector<ir::Entry>>(std::vector<ir::Entry>()); entries.ok())
+    for (const ir::Entry& e : *entries) seen_to_begin.insert(process_and_address(e));
+  std::erase_if(waiting, [&](const WaitingGoroutine& w) { return seen_to_begin.contains({w.pid, w.address}); });
+}
+
+// They weigh what they waited during the recording.
+base::Status Sampler::add_waiting(session::StackReader& stacks) {
+  if (waiting.empty()) return {};
+  const ir::Program& program = runner->program();
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> until;
+  ACU_TRY(const std::vector<ir::Entry> entries, runner->backend().engine().read_map(*session::find_map(program, "before")));
+  for (const ir::Entry& e : entries) {
+    uint64_t time = 0;
+    std::memcpy(&time, e.values.data(), std::min(sizeof time, e.values.size()));
+    if (time > 1) until[process_and_address(e)] = time;
+  }
+  ACU_TRY(const auto ended, session::read_sums(program, runner->backend().engine(), "ended"));
+  uint64_t count = 0;
+  for (WaitingGoroutine& w : waiting) {
+    const auto went_on = until.find({w.pid, w.address});
+    const auto end_of_process = ended.find(w.pid);
+    const uint64_t end = went_on != until.end() ? went_on->second : end_of_process != ended.end() ? end_of_process->second : runner->detached_ns();
+    if (end <= runner->attached_ns()) continue;
+    profile::RawSample s = {.pid = w.pid, .tid = w.pid, .process = w.process, .thread = w.process, .leaf = goroutines->notes[w.note]};
+    s.user = static_cast<uint32_t>(stacks.out.stacks.size());
+    s.weight = end - runner->attached_ns(), s.count = 1;
+    runner->names().seen(w.pid, w.frames, 0, 0);
+    stacks.out.stacks.push_back({.pid = w.pid, .frames = std::move(w.frames), .is_end_known = true});
+    stacks.out.samples.push_back(std::move(s));
+    seen++, seen_weight += end - runner->attached_ns(), count++;
+  }
+  if (count) recording.profile.about.notes.push_back(base::counted(count, "wait") + " had begun before the recording: their time counts from its beginning");
+  return {};
+}
+
+// CPUs that the traps of its probes took.
+base::Result<double> Sampler::trap_share() {
+  ACU_TRY(const uint64_t hits, read_number("hits"));
+  return static_cast<double>(hits) * session::trap_cost_ns() / static_cast<double>(recording.profile.about.duration_ns);
+}
+
+// Notes by number.
+std::vector<std::string_view> Sampler::leaves() const {
+  if (goroutines) return {goroutines->notes.begin(), goroutines->notes.end()};
+  return kind.leaves.empty() ? std::vector<std::string_view>() : base::split(kind.leaves, '|');
 }
 
 void Sampler::keep_to_budget() {
@@ -412,6 +522,7 @@ base::Status Sampler::read_notes() {
     }
     if (first.value_or(0)) recording.profile.about.notes.push_back(std::move(told));
   }
+  profile::About& about = recording.profile.about;
   if (kind.allocator == spec::AllocatorCalls::live) {
     ACU_TRY(uint64_t taken, read_number("taken"));
     ACU_TRY(uint64_t given, read_number("given"));
@@ -419,11 +530,16 @@ base::Status Sampler::read_notes() {
     ACU_TRY(uint64_t allocated, read_number("allocated"));
     ACU_TRY(uint64_t blocks, read_number("blocks"));
     ACU_TRY(uint64_t freed, read_number("freed"));
-    profile::About& about = recording.profile.about;
     about.notes.push_back("allocated " + base::counted(allocated, "byte") + " in " + base::counted(blocks, "block") + "; freed of that " +
                           base::counted(freed, "byte") + " (" + in_percent(allocated ? 100.0 * static_cast<double>(freed) / static_cast<double>(allocated) : 0) + ")");
     about.notes.push_back("overhead of tracking about " + in_percent(cost_of_following(taken, given, careful, about.duration_ns)) +
                           " of a CPU: " + base::counted(taken, "allocation call") + ", " + base::counted(given, "free call"));
+  }
+  if (has_goroutines) about.notes.emplace_back("this is a Go program: `acu flame goroutines` shows what its goroutines wait for; the threads here wait for goroutines");
+  if (goroutines) {
+    ACU_TRY(const uint64_t hits, read_number("hits"));
+    ACU_TRY(const double traps, trap_share());
+    about.notes.push_back("overhead of the probes about " + in_percent(100 * (traps + static_cast<double>(about.kernel_ns) / static_cast<double>(about.duration_ns))) + " of a CPU: goroutines waited or went on " + base::counted(hits, "time"));
   }
   return {};
 }
@@ -475,8 +591,7 @@ base::Status Sampler::read() {
   session::StackReader stacks = {runner->backend().engine(), runner->backend().walker() != nullptr, {}, {}};
   ACU_CHECK(read_paths());
   MapReader reader = {runner->names(), map, map.key->fields(), stacks, kind, paths};
-  std::vector<std::string_view> leaves;
-  if (!kind.leaves.empty()) leaves = base::split(kind.leaves, '|');
+  const std::vector<std::string_view> leaves = this->leaves();
   std::vector<size_t> sample_at; // by entry: where its sample is, if it has one
   for (const ir::Entry& e : entries) {
     sample_at.push_back(stacks.out.samples.size());
@@ -487,6 +602,7 @@ base::Status Sampler::read() {
   if (slicer) slicer->end(map, entries, recording.profile.about.duration_ns);
   ACU_CHECK(read_notes());
   ACU_CHECK(read_seen());
+  ACU_CHECK(add_waiting(stacks));
   runner->unload(); // its tables take as much memory as names will
 
   describe();
@@ -665,8 +781,7 @@ base::Result<bool> Onlooker::look() {
   const uint64_t now = base::clock_ns(), passed = now - std::exchange(last_ns, now);
   ACU_CHECK(s.read_paths());
   MapReader reader = {s.runner->names(), map, map.key->fields(), stacks, s.kind, s.paths};
-  std::vector<std::string_view> leaves;
-  if (!s.kind.leaves.empty()) leaves = base::split(s.kind.leaves, '|');
+  const std::vector<std::string_view> leaves = s.leaves();
   stacks.out.samples.clear();
   const double corrected = s.duty_cycle ? s.duty_cycle->correction() : 1;
   for (const Gains::Gain& g : gains.take(map, entries))

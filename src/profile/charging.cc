@@ -17,6 +17,8 @@ constexpr std::array<std::string_view, 18> shared = {"libc.so", "libc-2.", "libc
                                                      "libm.so", "libstdc++.so", "libgcc_s.so", "libc++.so", "libc++abi.so", "libjemalloc.so", "libtcmalloc", "libmimalloc.so", "[vdso]"};
 // The same in programs that are linked statically.
 constexpr std::array<std::string_view, 10> shared_names = {"malloc", "calloc", "realloc", "mmap", "mmap64", "sbrk", "read", "write", "operator new(unsigned long)", "operator new[](unsigned long)"};
+// Beginnings of the names of functions of Go through which goroutines wait.
+constexpr std::array<std::string_view, 9> waits_of_go = {"runtime.", "runtime/", "internal/", "sync.", "syscall.", "time.Sleep", "net.(*netFD)", "net.(*conn)", "os.(*File)"};
 // Parts of the names of source files of libraries of interpreted languages.
 constexpr std::array<std::string_view, 8> language_libraries = {"/lib/python", "/lib/ruby/", "/gems/", "/share/perl", "/lib/x86_64-linux-gnu/perl", "/share/lua/", "/share/php/", "/node_modules/"};
 // Beginnings of the names of the kernel's functions in which every thread waits.
@@ -49,7 +51,8 @@ Rank rank_of(const Profile& p, const Frame& f) {
   case spec::Side::kernel: return begins_with_one(waiting, name) ? Rank::waiting : Rank::kernel;
   case spec::Side::user: break;
   }
-  return is_shared_code(module, name) ? Rank::shared : Rank::own;
+  const bool is_of_go = spec::row_of(f.kind).layer == spec::Layer::none && begins_with_one(waits_of_go, name);
+  return is_of_go || is_shared_code(module, name) ? Rank::shared : Rank::own;
 }
 
 } // namespace
