@@ -26,7 +26,7 @@ test-anywhere: setup-test
 test-long: setup-test
 	@$(MAKE) --no-print-directory build
 	@python3 test/arguments/run.py $(ACU) --all
-	@for language in python php perl lua java ruby node; do python3 test/languages/$$language.py $(ACU) --all || exit 1; done
+	@for language in python php perl lua java ruby node go; do python3 test/languages/$$language.py $(ACU) --all || exit 1; done
 	@python3 test/languages/python_values.py $(ACU) --all
 	@python3 test/languages/suites.py $(ACU) --all
 	@python3 test/why/planted.py $(ACU) --all

@@ -156,6 +156,7 @@ SUITES = {
     "java": "languages/java.py",
     "ruby": "languages/ruby.py",
     "node": "languages/node.py",
+    "go": "languages/go.py",
     "names": "names/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",
@@ -199,7 +200,7 @@ SUITES = {
 # what waits more than it works, and looks at its own processes alone.
 BESIDE = (
     (5, ("kernels",)),
-    (0, ("docs", "fleet", "console", "emit_debuggers", "core", "odd_names", "graph", "dropin", "linkers", "php", "perl", "ruby", "java", "user", "access", "push",
+    (0, ("docs", "fleet", "console", "emit_debuggers", "core", "odd_names", "graph", "dropin", "linkers", "php", "perl", "ruby", "java", "go", "user", "access", "push",
          "emit", "emit_kernel", "exports", "timeline", "mcp", "learn", "names", "python_values", "sql", "dlang", "stap", "own_tools", "diagnostics", "arguments", "cli")),
 )
 # They look at what the whole host does, or count what the kernel has, and begin when those beside are done, but for the virtual machines.

@@ -54,6 +54,22 @@ def need(condition, text):
         raise Wrong(text)
 
 
+def wait_until_attached(pid, limit=60):
+    """Probes in functions hang on links: all are there when no more are added."""
+    end, before, since = time.monotonic() + limit, 0, 0
+    while time.monotonic() < end:
+        try:
+            links = sum("bpf_link" in os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
+        except OSError:
+            links = 0
+        if links != before:
+            before, since = links, time.monotonic()
+        if links and time.monotonic() - since > 0.5:
+            return
+        time.sleep(0.02)
+    raise Wrong("acu does not record")
+
+
 class Tally:
     def __init__(self):
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}

@@ -198,7 +198,7 @@ std::optional<uint64_t> bias_in(const std::vector<symbol::Mapping>& map, const G
   return std::nullopt;
 }
 
-constexpr uint32_t waits = 4, being_scanned = 0x1000; // values of g.atomicstatus
+constexpr uint32_t in_call = 3, waits = 4, being_scanned = 0x1000; // values of g.atomicstatus
 
 } // namespace
 
@@ -224,7 +224,7 @@ bool RunningGoroutines::add(uint32_t pid, const GoProgram& program, uint64_t bia
   return true;
 }
 
-std::vector<WaitingGoroutine> RunningGoroutines::waiting() const {
+std::vector<WaitingGoroutine> RunningGoroutines::waiting() {
   std::vector<WaitingGoroutine> out;
   for (const Process& p : processes_) {
     const format::GoWaits& layout = p.program->waits;
@@ -236,6 +236,7 @@ std::vector<WaitingGoroutine> RunningGoroutines::waiting() const {
       const uint64_t address = all_[i].second;
       if (!base::read_process(static_cast<pid_t>(p.pid), address, bytes)) continue;
       const Fields g(bytes, layout.reason_at);
+      in_calls_ += (g.status & ~being_scanned) == in_call;
       if ((g.status & ~being_scanned) != waits || g.saved_g != address) continue;
       if (g.reason < 64 && (idle_bits >> g.reason & 1)) continue;
       out.push_back({.pid = p.pid, .address = address, .note = p.program->first_note + g.reason, .process = process, .frames = walk(p.pid, g, layout.park + p.bias)});

@@ -54,8 +54,9 @@ public:
   // All goroutines, whatever they do: process and address.
   const std::vector<std::pair<uint32_t, uint64_t>>& all() const { return all_; }
   // Those that wait now. What changes meanwhile is left out.
-  std::vector<WaitingGoroutine> waiting() const;
+  std::vector<WaitingGoroutine> waiting();
   uint64_t unreadable() const { return unreadable_; } // processes whose list could not be read
+  uint64_t in_calls() const { return in_calls_; }     // goroutines that waiting() found in system calls
 
 private:
   struct Process {
@@ -68,7 +69,7 @@ private:
 
   std::vector<Process> processes_;
   std::vector<std::pair<uint32_t, uint64_t>> all_;
-  uint64_t unreadable_ = 0;
+  uint64_t unreadable_ = 0, in_calls_ = 0;
 };
 
 } // namespace flame

@@ -21,6 +21,7 @@
 
 #include <arpa/inet.h>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -36,6 +37,8 @@ namespace {
 
 // Where the parts of a key stand; see spec/profile_kinds.h.
 enum KeyField { key_pid, key_tid, key_process, key_thread, key_kernel, key_user, key_leaf, key_which };
+// Of a note's number: the sample stands for other events as well (flame_goroutines.bt).
+constexpr uint64_t stands_for_others = 0x40000000;
 // Of a kind that has_waker, behind the note.
 enum WakerField { waker_kernel = key_leaf + 1, waker_user, waker_pid };
 
@@ -270,6 +273,7 @@ base::Status Sampler::compile() {
                              .functions_of = functions_of,
                              .probes_command = kind.allocator != spec::AllocatorCalls::none && functions_of < 0,
                              .is_silent = viewer && viewer->has_terminal,
+                             .filters_itself = kind.is_of_goroutines, // threads are switched to from those of other processes
                              .follows_processes = true,
                              .keeps_files = true,
                              .languages = options.languages,
@@ -300,8 +304,10 @@ base::Status Sampler::live() {
     measure_later();
   else if (kind.is_of_goroutines && !viewer && !slicer)
     cycle.begin = [this] { list_waiting(); };
+  if (kind.is_of_goroutines && slicer && !options.filter.command)
+    recording.profile.about.notes.emplace_back("waits that had begun before the recording are not counted with --split");
   if (!is_trial && (options.is_exact || kind.duty_cycle.probes.empty()))
-    run_times.start(kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
+    run_times.start(kind.name != "cpu" && kind.name != "cycles" && !kind.is_of_goroutines); // those come no more often than was asked for, or trap anyway
   if (!cycle.tick) cycle.next_ns = session::Regular::never;
   cycle.end = [this] { // what is done after it holds nobody up
     run_times.stop();
@@ -345,7 +351,7 @@ void Sampler::list_waiting() {
   if (f.command || !f.expression.empty() || (!is_by_process && (!f.threads.empty() || !f.user.empty() || !f.cgroup.empty() || !f.container.empty()))) return;
   std::vector<int> pids = f.pids;
   if (pids.empty() && f.pid >= 0) pids = {f.pid};
-  const RunningGoroutines running(goroutines->programs, pids);
+  RunningGoroutines running(goroutines->programs, pids);
   const ir::Program& program = runner->program();
   ir::Engine& engine = runner->backend().engine();
   const auto before = session::find_map(program, "before");
@@ -360,6 +366,9 @@ void Sampler::list_waiting() {
   if (running.unreadable())
     recording.profile.about.notes.push_back("waits that had begun before the recording are not counted in " + base::counted(running.unreadable(), "process") +
                                             ": the lists of goroutines could not be read");
+  if (running.in_calls())
+    recording.profile.about.notes.push_back(base::counted(running.in_calls(), "goroutine") + " " + std::string(base::was_or_were(running.in_calls())) +
+                                            " in system calls when the recording began: the time of these calls is not counted");
   // A wait that the script saw begin is its own.
   std::set<std::pair<uint64_t, uint64_t>> seen_to_begin;
   const auto gone = session::find_map(program, "gone");
@@ -379,12 +388,12 @@ base::Status Sampler::add_waiting(session::StackReader& stacks) {
     std::memcpy(&time, e.values.data(), std::min(sizeof time, e.values.size()));
     if (time > 1) until[process_and_address(e)] = time;
   }
-  ACU_TRY(const auto ended, session::read_sums(program, runner->backend().engine(), "ended"));
+  ACU_TRY(const auto exited, session::read_sums(program, runner->backend().engine(), "exited"));
   uint64_t count = 0;
   for (WaitingGoroutine& w : waiting) {
     const auto went_on = until.find({w.pid, w.address});
-    const auto end_of_process = ended.find(w.pid);
-    const uint64_t end = went_on != until.end() ? went_on->second : end_of_process != ended.end() ? end_of_process->second : runner->detached_ns();
+    const auto end_of_process = exited.find(w.pid);
+    const uint64_t end = went_on != until.end() ? went_on->second : end_of_process != exited.end() ? end_of_process->second : runner->detached_ns();
     if (end <= runner->attached_ns()) continue;
     profile::RawSample s = {.pid = w.pid, .tid = w.pid, .process = w.process, .thread = w.process, .leaf = goroutines->notes[w.note]};
     s.user = static_cast<uint32_t>(stacks.out.stacks.size());
@@ -394,7 +403,7 @@ base::Status Sampler::add_waiting(session::StackReader& stacks) {
     stacks.out.samples.push_back(std::move(s));
     seen++, seen_weight += end - runner->attached_ns(), count++;
   }
-  if (count) recording.profile.about.notes.push_back(base::counted(count, "wait") + " had begun before the recording: their time counts from its beginning");
+  if (count) recording.profile.about.notes.push_back(base::counted(count, "wait") + " had begun before the recording and " + (count == 1 ? "counts" : "count") + " from its beginning");
   return {};
 }
 
@@ -462,7 +471,7 @@ struct MapReader {
   // The note on top, from its number or its text.
   std::string leaf(const ir::Entry& e, const std::vector<std::string_view>& leaves) {
     if (fields[key_leaf].type->is(type::Kind::integer) && kind.paths.empty()) {
-      uint64_t n = number(e, key_leaf);
+      const uint64_t n = number(e, key_leaf) & ~stands_for_others;
       return n < leaves.size() ? std::string(leaves[n]) : std::string();
     }
     const bool has_which = fields.size() > key_which && !kind.has_waker;
@@ -584,6 +593,19 @@ base::Status Sampler::make_state() {
   return {};
 }
 
+bool is_for_others(const ir::Map& map, const ir::Entry& e) { return session::number_in(e, map.key->fields()[key_leaf]) & stands_for_others; }
+
+// Events that had a sample each weigh what they weigh; the rest of what all weighed is that of the samples that stand for others.
+double factor_of_others(const ir::Map& map, const std::vector<ir::Entry>& entries, uint64_t all) {
+  uint64_t own = 0, others = 0;
+  for (const ir::Entry& e : entries) {
+    profile::RawSample sum;
+    session::add_values(map, e, sum);
+    (is_for_others(map, e) ? others : own) += sum.weight;
+  }
+  return others && all > own ? static_cast<double>(all - own) / static_cast<double>(others) : 1;
+}
+
 base::Status Sampler::read() {
   if (slicer && is_state()) ACU_CHECK(make_state()); // the last slice has left one
   ACU_TRY(std::vector<ir::Entry> entries, read_stacks());
@@ -593,15 +615,17 @@ base::Status Sampler::read() {
   MapReader reader = {runner->names(), map, map.key->fields(), stacks, kind, paths};
   const std::vector<std::string_view> leaves = this->leaves();
   std::vector<size_t> sample_at; // by entry: where its sample is, if it has one
+  ACU_CHECK(read_seen());
+  const double factor = goroutines && !slicer ? factor_of_others(map, entries, seen_weight) : 1;
   for (const ir::Entry& e : entries) {
     sample_at.push_back(stacks.out.samples.size());
     profile::RawSample all;
     session::add_values(map, e, all);
+    if (factor != 1 && is_for_others(map, e)) all.weight = static_cast<uint64_t>(std::llround(static_cast<double>(all.weight) * factor));
     reader.take(e, leaves, all.weight, all.count);
   }
   if (slicer) slicer->end(map, entries, recording.profile.about.duration_ns);
   ACU_CHECK(read_notes());
-  ACU_CHECK(read_seen());
   ACU_CHECK(add_waiting(stacks));
   runner->unload(); // its tables take as much memory as names will
 
@@ -669,8 +693,8 @@ void Sampler::scale() {
   if (duty_cycle && !duty_cycle->failure().empty())
     profile.about.notes.push_back("probes could not be attached again, so later events are estimated: " + duty_cycle->failure());
   const uint64_t sampled = profile.total();
-  if (!sampled || !seen_weight || sampled == seen_weight) return;
-  profile.scale(static_cast<double>(seen_weight) / static_cast<double>(sampled));
+  if (!sampled || !seen_weight) return;
+  if (sampled != seen_weight) profile.scale(static_cast<double>(seen_weight) / static_cast<double>(sampled));
   if (profile.about.samples >= seen) return; // the time of what had not ended
   profile.about.notes.push_back("stacks were taken for " + std::to_string(profile.about.samples) + " of " + base::counted(seen, "event") +
                                 (has_gaps ? " seen" : "") + ": " + (has_gaps ? "" : "totals are exact, ") +

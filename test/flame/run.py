@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import browser
 import page_cases
-from tally import Skipped as Skip, Wrong, need, run_suite
+from tally import Skipped as Skip, Wrong, need, run_suite, wait_until_attached
 
 TMP = tempfile.mkdtemp(prefix="acu-flame-")
 ACU = os.path.abspath(sys.argv[1])
@@ -73,22 +73,6 @@ def wait_until_recording(pid, limit=60):
         except OSError:
             events = []
         if len(events) > os.cpu_count():
-            return
-        time.sleep(0.02)
-    raise Wrong("acu does not record")
-
-
-def wait_until_attached(pid, limit=60):
-    """Probes in functions hang on links: all are there when no more are added."""
-    end, before, since = time.monotonic() + limit, 0, 0
-    while time.monotonic() < end:
-        try:
-            links = sum("bpf_link" in os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
-        except OSError:
-            links = 0
-        if links != before:
-            before, since = links, time.monotonic()
-        if links and time.monotonic() - since > 0.5:
             return
         time.sleep(0.02)
     raise Wrong("acu does not record")

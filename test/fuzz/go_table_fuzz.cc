@@ -1,6 +1,7 @@
-// Any bytes as a program with Go's table of functions: its functions, lines and inlined calls. What is no ELF
+// Any bytes as a program with Go's table of functions: its functions, lines and inlined calls, and how its goroutines wait. What is no ELF
 // file is taken as the table alone, in a program around it.
 #include "format/go_lines.h"
+#include "format/go_waits.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -46,7 +47,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto table = format::GoTable::find(*file);
   if (!table) return 0;
   format::GoLines lines(*table);
-  size_t total = 0;
+  const auto waits = format::find_go_waits(*file);
+  size_t total = waits.ok() ? waits->reasons.size() : 0;
   for (uint64_t i = 0; i < std::min<uint64_t>(table->size(), 256); i++)
     if (auto f = table->at(i))
       for (uint64_t address : {f->begin, f->begin + 8, f->end - 1})
