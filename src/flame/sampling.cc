@@ -348,7 +348,11 @@ void Sampler::measure_later() {
 void Sampler::list_waiting() {
   const session::TargetFilter& f = options.filter;
   const bool is_by_process = !f.pids.empty() || f.pid >= 0;
-  if (f.command || !f.expression.empty() || (!is_by_process && (!f.threads.empty() || !f.user.empty() || !f.cgroup.empty() || !f.container.empty()))) return;
+  if (f.command) return;
+  if (!f.expression.empty() || (!is_by_process && (!f.threads.empty() || !f.user.empty() || !f.cgroup.empty() || !f.container.empty()))) {
+    recording.profile.about.notes.emplace_back("waits that had begun before the recording are not counted: that needs -p, or all processes, without --filter");
+    return;
+  }
   std::vector<int> pids = f.pids;
   if (pids.empty() && f.pid >= 0) pids = {f.pid};
   RunningGoroutines running(goroutines->programs, pids);

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 18> shared = {"libc.so", "libc-2.", "libc
 // The same in programs that are linked statically.
 constexpr std::array<std::string_view, 10> shared_names = {"malloc", "calloc", "realloc", "mmap", "mmap64", "sbrk", "read", "write", "operator new(unsigned long)", "operator new[](unsigned long)"};
 // Beginnings of the names of functions of Go through which goroutines wait.
-constexpr std::array<std::string_view, 9> waits_of_go = {"runtime.", "runtime/", "internal/", "sync.", "syscall.", "time.Sleep", "net.(*netFD)", "net.(*conn)", "os.(*File)"};
+constexpr std::array<std::string_view, 8> waits_of_go = {"runtime.", "runtime/", "internal/", "sync.", "syscall.", "time.Sleep", "net.(*", "os.(*File)"};
 // Parts of the names of source files of libraries of interpreted languages.
 constexpr std::array<std::string_view, 8> language_libraries = {"/lib/python", "/lib/ruby/", "/gems/", "/share/perl", "/lib/x86_64-linux-gnu/perl", "/share/lua/", "/share/php/", "/node_modules/"};
 // Beginnings of the names of the kernel's functions in which every thread waits.

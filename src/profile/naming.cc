@@ -35,6 +35,10 @@ constexpr std::array<std::string_view, 12> outermost = {"_start",
                                                         "ret_from_fork",
                                                         "_dl_relocate_static_pie"};
 
+// Where stacks of Go begin: that of a goroutine, and of a thread when a goroutine has given it up. No table says so. Assembly has the suffix where there are symbols.
+constexpr std::array<std::string_view, 8> outermost_of_go = {"runtime.goexit", "runtime.goexit.abi0", "runtime.mcall",  "runtime.mcall.abi0",
+                                                             "runtime.mstart", "runtime.mstart.abi0", "runtime.clone", "runtime.clone.abi0"};
+
 // Where an interrupt enters the kernel: functions whose names begin so.
 constexpr std::array<std::string_view, 4> interrupts = {"asm_sysvec_", "asm_common_interrupt", "common_interrupt", "el1h_64_irq"};
 
@@ -235,6 +239,9 @@ uint32_t Namer::add_user(uint32_t node, const RawStack& stack, uint64_t count, b
     bool ends = last.named && std::ranges::find(outermost, profile_.name(last)) != outermost.end();
     if (is_led_astray || (!ends && !stack.is_cut)) reason = without_frame_pointers;
     if (!is_led_astray && stack.is_cut) reason = too_deep;
+  } else if (!reason.empty()) {
+    const Frame& last = profile_.frames()[named_users_[names.back()].frames.back()];
+    if (last.named && std::ranges::find(outermost_of_go, profile_.name(last)) != outermost_of_go.end()) reason = {};
   }
   is_complete = reason.empty() || stack.is_none;
   if (stack.is_none) without_stack_ += count;

@@ -156,6 +156,13 @@ TEST_F(Naming, TheReasonOfAnEndStandsOutermost) {
   EXPECT_EQ(p.about.complete, 0u);
 }
 
+TEST_F(Naming, StacksOfGoBeginWhereItsRuntimeSaysSo) {
+  code->answers = {{1, {.name = "runtime.goexit.abi0"}}, {2, {.name = "main.main"}}, {3, {.name = "runtime.mcall"}}};
+  for (uint64_t first : {1, 3, 2}) sample({.user = user({2, first}, {.end = "[return address is not code]", .is_end_known = true})});
+  EXPECT_EQ(run(), "runtime.goexit.abi0;main.main\nruntime.mcall;main.main\n[return address is not code];main.main;main.main");
+  EXPECT_EQ(p.about.complete, 2u);
+}
+
 // A thread that exits has no stack any more: nothing is missing.
 TEST_F(Naming, NoStackByRight) {
   sample({.user = user({}, {.end = "[exiting]", .is_none = true, .is_end_known = true}), .weight = 3, .count = 3});
