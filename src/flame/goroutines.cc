@@ -163,23 +163,22 @@ struct Fields {
 };
 
 // From frame to frame by frame pointers, which Go always has: the caller's, then the return address.
-std::vector<uint64_t> walk(uint32_t pid, const Fields& g, uint64_t innermost) {
+void walk(const Fields& g, uint64_t innermost, WaitingGoroutine& to) {
   constexpr size_t most_frames = 500;
   constexpr uint64_t most_bytes = 1 << 20;
-  std::vector<uint64_t> out = {innermost};
-  if (!g.bp || g.sp < g.stack_begin || g.stack_end <= g.sp) return out;
+  to.frames = {innermost};
+  if (!g.bp || g.sp < g.stack_begin || g.stack_end <= g.sp) return;
   std::vector<std::byte> stack(std::min(g.stack_end - g.sp, most_bytes));
-  if (!base::read_process(static_cast<pid_t>(pid), g.sp, stack)) return out;
-  for (uint64_t bp = g.bp; out.size() < most_frames;) {
+  if (!base::read_process(static_cast<pid_t>(to.pid), g.sp, stack)) return;
+  for (uint64_t bp = g.bp; to.frames.size() < most_frames;) {
     const uint64_t at = bp - g.sp;
-    if (at + 2 * sizeof(uint64_t) > stack.size()) break;
+    if (at + 2 * sizeof(uint64_t) > stack.size()) return;
     const uint64_t caller = Fields::word(stack, static_cast<uint32_t>(at)), returns_to = Fields::word(stack, static_cast<uint32_t>(at + sizeof(uint64_t)));
-    if (!returns_to) break;
-    out.push_back(returns_to);
-    if (caller <= bp || caller - g.sp >= stack.size()) break;
+    if (returns_to) to.frames.push_back(returns_to);
+    to.is_whole = !caller || !returns_to;
+    if (caller <= bp || !returns_to) return;
     bp = caller;
   }
-  return out;
 }
 
 std::vector<uint32_t> all_processes() {
@@ -239,7 +238,8 @@ std::vector<WaitingGoroutine> RunningGoroutines::waiting() {
       in_calls_ += (g.status & ~being_scanned) == in_call;
       if ((g.status & ~being_scanned) != waits || g.saved_g != address) continue;
       if (g.reason < 64 && (idle_bits >> g.reason & 1)) continue;
-      out.push_back({.pid = p.pid, .address = address, .note = p.program->first_note + g.reason, .process = process, .frames = walk(p.pid, g, layout.park + p.bias)});
+      out.push_back({.pid = p.pid, .address = address, .note = p.program->first_note + g.reason, .process = process});
+      walk(g, layout.park + p.bias, out.back());
     }
   }
   return out;

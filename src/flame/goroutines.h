@@ -43,6 +43,7 @@ struct WaitingGoroutine {
   uint32_t note = 0;
   std::string process;          // its name
   std::vector<uint64_t> frames; // innermost first, as of a probe at the entry of runtime.gopark
+  bool is_whole = false;        // up to where the goroutine began
 };
 
 // The lists of goroutines of processes, read from their memory while they run.

@@ -8,6 +8,7 @@
 #include "bpf/features.h"
 #include "flame/allocations.h"
 #include "flame/duty_cycle.h"
+#include "flame/earlier_waits.h"
 #include "flame/gains.h"
 #include "flame/goroutines.h"
 #include "format/tracefs.h"
@@ -18,14 +19,12 @@
 #include "session/script_maps.h"
 #include "session/stack_map.h"
 #include "session/trap_cost.h"
+#include "spec/stack_ends.h"
 
 #include <arpa/inet.h>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <map>
-#include <set>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -81,7 +80,6 @@ struct Sampler {
   base::Status live();
   void keep_to_budget();
   void measure_later();
-  void list_waiting();
   base::Result<double> trap_share();
   base::Status add_waiting(session::StackReader& stacks);
   std::vector<std::string_view> leaves() const;
@@ -118,16 +116,9 @@ struct Sampler {
   std::optional<DutyCycle> duty_cycle;
   bool has_goroutines = false; // that the kind does not show
   std::optional<Goroutines> goroutines;
-  std::vector<WaitingGoroutine> waiting; // since before the recording
+  EarlierWaits earlier;
   const Viewer* viewer = nullptr;
 };
-
-// The beginning of a key.
-std::pair<uint64_t, uint64_t> process_and_address(const ir::Entry& e) {
-  std::array<uint64_t, 2> out = {};
-  std::memcpy(out.data(), e.key.data(), std::min(sizeof out, e.key.size()));
-  return {out[0], out[1]};
-}
 
 void Sampler::choose_kind() {
   kind = *options.kind;
@@ -218,7 +209,10 @@ base::Status estimate_cost(const SamplingOptions& options) {
   const double limit = options.max_cost.value_or(options.kind->is_of_goroutines ? default_max_cost : cost);
   if (cost > limit)
     return base::Error{base::Failure::runtime,
-                       text + ", above the limit of `--max-cost`\nhint: " + (trial.goroutines ? "every wait of a goroutine is seen, whatever the rate (-F); acu flame offcpu has low overhead" : options.is_exact ? "--exact raises the overhead; omit it" : "lower the rate (-F) or name a process (-p)")};
+                       text + ", above the limit of `--max-cost`\nhint: " +
+                           (trial.goroutines   ? "every wait of a goroutine is seen, whatever the rate (-F); acu flame offcpu has low overhead"
+                            : options.is_exact ? "--exact raises the overhead; omit it"
+                                               : "lower the rate (-F) or name a process (-p)")};
   if (!options.quiet) base::write_all(STDERR_FILENO, text + "\n");
   return {};
 }
@@ -303,7 +297,7 @@ base::Status Sampler::live() {
   else if (is_trial)
     measure_later();
   else if (kind.is_of_goroutines && !viewer && !slicer)
-    cycle.begin = [this] { list_waiting(); };
+    cycle.begin = [this] { earlier.list(*goroutines, options.filter, runner->program(), runner->backend().engine(), recording.profile.about.notes); };
   if (kind.is_of_goroutines && slicer && !options.filter.command)
     recording.profile.about.notes.emplace_back("waits that had begun before the recording are not counted with --split");
   if (!is_trial && (options.is_exact || kind.duty_cycle.probes.empty()))
@@ -344,68 +338,20 @@ void Sampler::measure_later() {
   };
 }
 
-// Goroutines are listed first: one that goes on from then on is noted by the script, and the others can be looked at without hurry.
-void Sampler::list_waiting() {
-  const session::TargetFilter& f = options.filter;
-  const bool is_by_process = !f.pids.empty() || f.pid >= 0;
-  if (f.command) return;
-  if (!f.expression.empty() || (!is_by_process && (!f.threads.empty() || !f.user.empty() || !f.cgroup.empty() || !f.container.empty()))) {
-    recording.profile.about.notes.emplace_back("waits that had begun before the recording are not counted: that needs -p, or all processes, without --filter");
-    return;
-  }
-  std::vector<int> pids = f.pids;
-  if (pids.empty() && f.pid >= 0) pids = {f.pid};
-  RunningGoroutines running(goroutines->programs, pids);
-  const ir::Program& program = runner->program();
-  ir::Engine& engine = runner->backend().engine();
-  const auto before = session::find_map(program, "before");
-  if (!before) return;
-  constexpr uint64_t still = 1;
-  for (const auto& [pid, address] : running.all()) {
-    const uint64_t key[] = {pid, address};
-    if (!engine.put(*before, std::as_bytes(std::span(key)), std::as_bytes(std::span(&still, 1))).ok()) break;
-  }
-  if (!session::set_number(program, engine, "has_before", 1).ok()) return;
-  waiting = running.waiting();
-  if (running.unreadable())
-    recording.profile.about.notes.push_back("waits that had begun before the recording are not counted in " + base::counted(running.unreadable(), "process") +
-                                            ": the lists of goroutines could not be read");
-  if (running.in_calls())
-    recording.profile.about.notes.push_back(base::counted(running.in_calls(), "goroutine") + " " + std::string(base::was_or_were(running.in_calls())) +
-                                            " in system calls when the recording began: the time of these calls is not counted");
-  // A wait that the script saw begin is its own.
-  std::set<std::pair<uint64_t, uint64_t>> seen_to_begin;
-  const auto gone = session::find_map(program, "gone");
-  if (auto entries = gone ? engine.read_map(*gone) : base::Result<std::vector<ir::Entry>>(std::vector<ir::Entry>()); entries.ok())
-    for (const ir::Entry& e : *entries) seen_to_begin.insert(process_and_address(e));
-  std::erase_if(waiting, [&](const WaitingGoroutine& w) { return seen_to_begin.contains({w.pid, w.address}); });
-}
-
 // They weigh what they waited during the recording.
 base::Status Sampler::add_waiting(session::StackReader& stacks) {
-  if (waiting.empty()) return {};
-  const ir::Program& program = runner->program();
-  std::map<std::pair<uint64_t, uint64_t>, uint64_t> until;
-  ACU_TRY(const std::vector<ir::Entry> entries, runner->backend().engine().read_map(*session::find_map(program, "before")));
-  for (const ir::Entry& e : entries) {
-    uint64_t time = 0;
-    std::memcpy(&time, e.values.data(), std::min(sizeof time, e.values.size()));
-    if (time > 1) until[process_and_address(e)] = time;
-  }
-  ACU_TRY(const auto exited, session::read_sums(program, runner->backend().engine(), "exited"));
+  ACU_TRY(const std::vector<uint64_t> ends, earlier.ends(runner->program(), runner->backend().engine(), runner->detached_ns()));
   uint64_t count = 0;
-  for (WaitingGoroutine& w : waiting) {
-    const auto went_on = until.find({w.pid, w.address});
-    const auto end_of_process = exited.find(w.pid);
-    const uint64_t end = went_on != until.end() ? went_on->second : end_of_process != exited.end() ? end_of_process->second : runner->detached_ns();
-    if (end <= runner->attached_ns()) continue;
+  for (size_t i = 0; i < ends.size(); i++) {
+    if (ends[i] <= runner->attached_ns()) continue;
+    const WaitingGoroutine& w = earlier.all()[i];
     profile::RawSample s = {.pid = w.pid, .tid = w.pid, .process = w.process, .thread = w.process, .leaf = goroutines->notes[w.note]};
     s.user = static_cast<uint32_t>(stacks.out.stacks.size());
-    s.weight = end - runner->attached_ns(), s.count = 1;
+    s.weight = ends[i] - runner->attached_ns(), s.count = 1;
     runner->names().seen(w.pid, w.frames, 0, 0);
-    stacks.out.stacks.push_back({.pid = w.pid, .frames = std::move(w.frames), .is_end_known = true});
+    stacks.out.stacks.push_back({.pid = w.pid, .frames = w.frames, .end = w.is_whole ? "" : std::string(spec::name_of_stack_end(2)), .is_end_known = true});
+    seen++, seen_weight += s.weight, count++;
     stacks.out.samples.push_back(std::move(s));
-    seen++, seen_weight += end - runner->attached_ns(), count++;
   }
   if (count) recording.profile.about.notes.push_back(base::counted(count, "wait") + " had begun before the recording and " + (count == 1 ? "counts" : "count") + " from its beginning");
   return {};
@@ -548,11 +494,12 @@ base::Status Sampler::read_notes() {
     about.notes.push_back("overhead of tracking about " + in_percent(cost_of_following(taken, given, careful, about.duration_ns)) +
                           " of a CPU: " + base::counted(taken, "allocation call") + ", " + base::counted(given, "free call"));
   }
-  if (has_goroutines) about.notes.emplace_back("this is a Go program: `acu flame goroutines` shows what its goroutines wait for; the threads here wait for goroutines");
+  if (has_goroutines) about.notes.emplace_back("this is a Go program, whose threads wait for its goroutines: `acu flame goroutines` shows what those wait for");
   if (goroutines) {
     ACU_TRY(const uint64_t hits, read_number("hits"));
     ACU_TRY(const double traps, trap_share());
-    about.notes.push_back("overhead of the probes about " + in_percent(100 * (traps + static_cast<double>(about.kernel_ns) / static_cast<double>(about.duration_ns))) + " of a CPU: goroutines waited or went on " + base::counted(hits, "time"));
+    const double share = traps + static_cast<double>(about.kernel_ns) / static_cast<double>(about.duration_ns);
+    about.notes.push_back("overhead of the probes about " + in_percent(100 * share) + " of a CPU: goroutines waited or went on " + base::counted(hits, "time"));
   }
   return {};
 }
@@ -863,6 +810,7 @@ base::Result<Recording> watch(const SamplingOptions& options, const Viewer& view
   s.viewer = &viewer;
 
   // As above.
+  if (options.kind->is_of_goroutines) ACU_CHECK(estimate_cost(options));
   ACU_CHECK(s.make_script());
   ACU_CHECK(s.compile());
   const base::RaisedPriority raised;

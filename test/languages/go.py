@@ -20,6 +20,8 @@ from tally import Skipped, need, patient, run_tests, take_filter, untimed, wait_
 
 FOLDER = tempfile.mkdtemp(prefix="acu-go-")
 EXACT = 0.03
+# A thread that comes back from a system call may have to wait for a CPU again before the program reads its clock: no part of the call.
+LATE = {"main.readsPipe": 0.1}
 # What a wait may be called: names differ between versions.
 LOCK = ("[semacquire]", "[sync.Mutex.Lock]")
 REASONS = {
@@ -110,6 +112,7 @@ def waits(go, build, how, many=0, exact=()):
     def test(acu):
         own, found, reasons, more, problems = record(acu, built(go, build), how, many, patient(4), *exact)
         need("lost 0" in problems and "WARNING" not in problems, problems)
+        need(float(re.search(r"stacks complete ([\d.]+)%", problems).group(1)) >= 99, problems)
         expected = [function for function in REASONS if many or function != "main.waitsAmongMany"]
         need(set(expected) <= set(own), f"the program measured {own}")
         off = {}
@@ -118,8 +121,8 @@ def waits(go, build, how, many=0, exact=()):
             beyond = more * 1e9 * (many if function == "main.waitsAmongMany" else 1)
             least = own[function] + (beyond if function in ALL_THE_TIME else 0)
             weight = found.get(function, 0)
-            off[function] = max(weight / (own[function] + beyond), 1) - 1 + 1 - min(weight / least, 1)
-            need(off[function] <= EXACT, f"{function}: acu found {weight / 1e9:.3f} s, the program {own[function] / 1e9:.3f} s, attached {more:.2f} s longer\n{problems}")
+            off[function] = max(weight / (own[function] + beyond) - 1, 1 - weight / least)
+            need(off[function] <= EXACT or (weight < least and off[function] <= LATE.get(function, 0)), f"{function}: acu found {weight / 1e9:.3f} s, the program {own[function] / 1e9:.3f} s, attached {more:.2f} s longer\n{problems}")
             named = sum(reasons.get((function, reason), 0) for reason in REASONS[function])
             need(named >= 0.9 * weight, f"{function}: {[(r, w) for (f, r), w in reasons.items() if f == function]}")
         if how == "after":
@@ -197,7 +200,7 @@ def is_named_by_threads(go):
         """Kinds that show threads only say what shows goroutines."""
         done = subprocess.run([acu, "flame", "offcpu", "-o", os.path.join(FOLDER, "threads.folded"), "--", built(go, "plain"), "1", "7", "0"],
                               capture_output=True, text=True, timeout=LIMIT)
-        need(done.returncode == 0 and "this is a Go program: `acu flame goroutines` shows what its goroutines wait for" in done.stderr, done.stderr)
+        need(done.returncode == 0 and "this is a Go program, whose threads wait for its goroutines: `acu flame goroutines` shows" in done.stderr, done.stderr)
     return test
 
 
