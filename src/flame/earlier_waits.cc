@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace flame {
 
@@ -37,8 +38,8 @@ void EarlierWaits::list(const Goroutines& goroutines, const session::TargetFilte
   std::vector<int> pids = filter.pids;
   if (pids.empty() && filter.pid >= 0) pids = {filter.pid};
   RunningGoroutines running(goroutines.programs, pids);
-  const auto before = session::find_map(program, "before"), gone = session::find_map(program, "gone");
-  if (!before || !gone) return;
+  const auto before = session::find_map(program, "before"), gone = session::find_map(program, "gone"), runs = session::find_map(program, "runs");
+  if (!before || !gone || !runs) return;
   for (const auto& [pid, address] : running.all()) {
     const Key key = {pid, address};
     if (engine.put(*before, std::as_bytes(std::span(key)), std::as_bytes(std::span(&still_waits, 1))).ok()) continue;
@@ -47,6 +48,8 @@ void EarlierWaits::list(const Goroutines& goroutines, const session::TargetFilte
   }
   if (!session::set_number(program, engine, "has_before", 1).ok()) return;
   waiting_ = running.waiting();
+  for (uint64_t last = 0; const WaitingGoroutine& w : waiting_) // the script notes when they exit
+    if (const uint64_t pid = w.pid; std::exchange(last, pid) != pid) (void)engine.put(*runs, std::as_bytes(std::span(&pid, 1)), std::as_bytes(std::span(&still_waits, 1)));
   if (running.unreadable())
     notes.push_back("waits that had begun before the recording are not counted in " + base::counted(running.unreadable(), "process") + ": the lists of goroutines could not be read");
   if (running.in_calls())

@@ -47,18 +47,31 @@ BUILDS = {
 }
 
 
+# Nothing of it runs any more once it is ready.
+IDLE = """package main
+import ("fmt"; "time")
+//go:noinline
+func waitsAllTheTime(c chan int) { <-c }
+func main() {
+	go time.Sleep(time.Hour)
+	go func() { time.Sleep(200 * time.Millisecond); fmt.Println("ready") }()
+	waitsAllTheTime(make(chan int))
+}
+"""
+
+
 @functools.cache
-def built(go, build):
+def built(go, build, source=os.path.join(HERE, "seeded.go")):
     """The path of the program."""
     if not shutil.which(go):
         raise Skipped(f"there is no {go} here")
     flags, has_c = BUILDS[build]
     if has_c and not shutil.which("gcc"):
         raise Skipped("there is no gcc here")
-    out = os.path.join(FOLDER, re.sub(r"\W+", "-", f"{go} {build}"))
+    out = os.path.join(FOLDER, re.sub(r"\W+", "-", f"{go} {build} {os.path.basename(source)}"))
     settings = dict(os.environ, GOCACHE=os.path.join(FOLDER, "cache"), GO111MODULE="off", GOTOOLCHAIN="local", CGO_ENABLED=str(int(has_c)))
     with untimed():
-        done = subprocess.run([go, "build", *flags, "-o", out, os.path.join(HERE, "seeded.go")], env=settings, capture_output=True, text=True, timeout=900)
+        done = subprocess.run([go, "build", *flags, "-o", out, source], env=settings, capture_output=True, text=True, timeout=900)
     need(done.returncode == 0, f"go build: {done.stderr[:600]}")
     return out
 
@@ -150,6 +163,31 @@ def is_found(go):
     return test
 
 
+def ends_with_the_program(go):
+    def test(acu):
+        """Waits of a program that is killed end there, also if none began during the recording."""
+        path, source = os.path.join(FOLDER, "ended.folded"), os.path.join(FOLDER, "idle.go")
+        with open(source, "w") as file:
+            file.write(IDLE)
+        program = built(go, "stripped", source)
+        target = subprocess.Popen([program], stdout=subprocess.PIPE, text=True)
+        try:
+            need(target.stdout.readline() == "ready\n", "the program is not ready")
+            tracer = subprocess.Popen([acu, "flame", "goroutines", "--duration", f"{patient(8)}s", "-o", path], stderr=subprocess.PIPE, text=True)
+            need("estimated overhead" in tracer.stderr.readline(), "no estimate")
+            wait_until_attached(tracer.pid)
+        finally:
+            target.kill()
+            target.wait()
+        problems = tracer.communicate(timeout=LIMIT)[1]
+        need(tracer.returncode == 0, problems[-600:])
+        looked = float(re.search(r", ([\d.]+) s, on ", problems).group(1))
+        with open(path) as file:
+            weights = [int(line.rsplit(" ", 1)[1]) / 1e9 for line in file if line.startswith(os.path.basename(program)[:15] + ";") and "main.waitsAllTheTime" in line]
+        need(len(weights) == 1 and 0 < weights[0] < 0.7 * looked, f"{weights} in {looked} s: {problems}")
+    return test
+
+
 def is_charged(go):
     def test(acu):
         """`self` is that of the program's functions, not of the runtime's."""
@@ -216,6 +254,7 @@ def tests(commands):
         yield f"{go}: 10,000 goroutines, attached before they start", waits(go, "plain", "before", 10000, ["--exact"])
         yield f"{go}: 10,000 goroutines, attached after they start", waits(go, "plain", "after", 10000)
         yield f"{go}: all programs", is_found(go)
+        yield f"{go}: killed", ends_with_the_program(go)
         yield f"{go}: self", is_charged(go)
         yield f"{go}: limit of overhead", keeps_to_the_limit(go)
         yield f"{go}: offcpu", is_named_by_threads(go)
