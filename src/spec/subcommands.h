@@ -32,10 +32,10 @@ inline constexpr Subcommand subcommands[] = {
     {"flame", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Draw a flame graph: where CPUs spend time, where threads wait, what allocates memory, what uses disks.\n"
      "KIND is cpu (default), offcpu (waiting), wall (both), offwake (waiting, with the stack of the waker), wakeup (who wakes whom), lock\n"
-     "(waiting for a lock), holder (lock holders), gil (waiting for Python's GIL), klock (locks in the kernel), faults (page faults), alloc (memory growth),\n"
-     "allocated and freed (bytes allocated and freed with malloc), objects (Python objects created), mapped (memory requested from\n"
-     "the kernel), leaks (memory not freed), io (bytes to and from disks), iotime (disk latency), dirty (data written back later), file\n"
-     "(bytes to and from files, by path), net (bytes sent and received, by peer). With a PROBE: where it is hit.",
+     "(waiting for a lock), holder (lock holders), gil (waiting for Python's GIL), goroutines (what goroutines of Go wait for), klock (locks in the\n"
+     "kernel), faults (page faults), alloc (memory growth), allocated and freed (bytes allocated and freed with malloc), objects (Python objects\n"
+     "created), mapped (memory requested from the kernel), leaks (memory not freed), io (bytes to and from disks), iotime (disk latency), dirty\n"
+     "(data written back later), file (bytes to and from files, by path), net (bytes sent and received, by peer). With a PROBE: where it is hit.",
      flame_options,
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"
      "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},
