@@ -21,6 +21,7 @@ LOAD = os.path.join(TMP, "emitload")
 
 # What only the load does, whose name is as long as names of threads may be.
 ONLY = '/comm == "emitload"/'
+# Maps are printed and cleared a while after the event: nothing that counts may come behind it.
 SCRIPTS = {
     "counts": 'tracepoint:syscalls:sys_enter_read %s { @reads = count(); } tracepoint:syscalls:sys_enter_write %s { @writes++; }',
     "sums": 'tracepoint:syscalls:sys_exit_read %s { @bytes = sum(args.ret); @most = max(args.ret); @least = min(args.ret); @mean = avg(args.ret); @all = stats(args.ret); }',
@@ -43,7 +44,7 @@ SCRIPTS = {
     "kernel_function": 'kprobe:vfs_read %s { @count[arg2] = count(); } kretprobe:vfs_read %s { @got = sum(retval); }',
     "loops": 'tracepoint:syscalls:sys_enter_lseek %s { for ($i : 0..4) { if ($i == 2) { continue; } @turns[$i] = count(); } unroll (2) { @unrolled = count(); } }',
     "begin_end": 'begin { printf("begins\\n"); } tracepoint:syscalls:sys_enter_lseek %s { @n = count(); } end { printf("ends\\n"); print(@n); clear(@n); }',
-    "printed": 'tracepoint:syscalls:sys_enter_lseek %s { @n = count(); if (args.offset == 7) { print(@n); } if (args.offset == 9) { clear(@n); } print(args.offset); print(comm); }',
+    "printed": 'tracepoint:syscalls:sys_enter_lseek %s { @n = count(); if (args.offset == 19) { print(@n); clear(@n); } print(args.offset); print(comm); }',
 }
 LIBBPF_ONLY = {"kernel_values": 'fentry:vfs_read %s { @count[args.count] = count(); } fexit:vfs_read %s { @ret = stats(retval); @pos[args.count == retval] = count(); }'}
 
