@@ -135,10 +135,16 @@ base::Result<int> Loader::create(const MapSpec& map, std::string_view name, MapC
 // Of another program that has it, or of the same program before; -1: it is new.
 int Loader::known_map(uint32_t index) const {
   const std::string& name = object_.maps[index].name;
-  const bool is_script_s = index < program_.maps.size();
+  const auto own = static_cast<uint32_t>(program_.maps.size());
+  const bool is_script_s = index < own;
   if (const Loaded* before = options_.before) {
-    const auto found = is_script_s ? before->names.begin() + index : std::find(before->names.begin() + static_cast<ptrdiff_t>(program_.maps.size()), before->names.end(), name);
-    return found == before->names.end() ? -1 : before->maps[static_cast<size_t>(found - before->names.begin())].get();
+    if (is_script_s) return before->maps[index].get();
+    if (!object_.maps[index].content.empty()) return -1; // others of that name may have had other contents
+    // Several maps of the script have one of this name each, in their order.
+    size_t earlier = static_cast<size_t>(std::count_if(object_.maps.begin() + own, object_.maps.begin() + index, [&](const MapSpec& m) { return m.name == name; }));
+    for (size_t i = own; i < before->names.size(); i++)
+      if (before->names[i] == name && !earlier--) return before->maps[i].get();
+    return -1;
   }
   if (!options_.walker || is_script_s) return -1;
   const auto found = options_.walker->maps.find(name);

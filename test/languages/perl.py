@@ -73,6 +73,18 @@ def under_another_name(acu):
         return seeded(shutil.copy(SYSTEM, os.path.join(folder, "server")), "getppid", "after")(acu)
 
 
+def maps_stay(acu):
+    """A program is loaded anew when the first Perl is met, and goes on with the same maps. A histogram of many buckets has two, as counters have."""
+    code = "select(undef, undef, undef, 0.5); open(F, '/dev/zero'); sysseek(F, 1 << $_, 0) for 0 .. 11"
+    script = ('tracepoint:syscalls:sys_enter_lseek /comm == "server" && args.offset > 0/ { @sizes["x"] = hist(args.offset); @calls["x"] = count(); @by[ustack(3)] = count(); }')
+    with tempfile.TemporaryDirectory(prefix="acu-languages-") as folder:
+        server = shutil.copy(SYSTEM, os.path.join(folder, "server"))
+        done = subprocess.run([acu, "run", "-q", "-e", script, "-c", f'{server} -e "{code}"'], capture_output=True, text=True, timeout=LIMIT)
+    counts = [int(n) for n in re.findall(r"^\[.*\)? +(\d+) \|", done.stdout, re.M)]
+    need("@calls[x]: 12\n" in done.stdout and sum(counts) == 12 and len([n for n in counts if n]) == 12, done.stdout + done.stderr)
+    need("(main) -e:1" in done.stdout, f"no frames of Perl: {done.stdout}")
+
+
 def has_places(perl):
     def test(acu):
         """Each function in C that calls Perl is on top of the sub that called it, and no evaluation function is left."""
@@ -97,6 +109,7 @@ def tests():
     perls = [SYSTEM, *given, *(path for place in PLACES for path in sorted(glob.glob(place)))]
     yield "deep", is_cut
     yield "under another name", under_another_name
+    yield "maps stay", maps_stay
     for perl in perls:
         name = f"Perl {answer(perl, 'substr $^V, 1') or 'of ' + perl}{'' if perl == SYSTEM else ' ' + perl}"
         for script in COUNTS:
