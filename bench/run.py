@@ -129,6 +129,7 @@ def start_rows(acu, runs, quick):
              "$ns = @q[args->next_pid]; if ($ns) { @us = hist((nsecs - $ns) / 1000); } delete(@q[args->next_pid]); }")
     rows.append(("run queue latency (3 probes)", pair(["-e", queue])))
     rows.append(("profile, kernel stacks", pair(["-e", "profile:hz:99 { @[kstack] = count(); }"])))
+    rows.append(("profile, user stacks", pair(["-e", "profile:hz:99 { @[ustack] = count(); }"])))
     for name, variants in rows:
         say(f"start: {name}")
         for _ in range(runs):
