@@ -149,10 +149,29 @@ def check_seeded(acu, command, script, how="before", expected=1, frame=LANGUAGE_
     return f"{same} of {count} stacks are identical"
 
 
-def acu_output(acu, *words):
+def acu_run(acu, *words):
     done = subprocess.run([acu, *words], capture_output=True, text=True, errors="replace", timeout=LIMIT)
     need(done.returncode == 0, f"status {done.returncode}: {done.stderr[-600:]}")
-    return done.stdout
+    return done
+
+
+def acu_output(acu, *words):
+    return acu_run(acu, *words).stdout
+
+
+def take_values(arguments, option):
+    """Takes each `OPTION VALUE` out of a command line; the values."""
+    out = []
+    while option in arguments:
+        at = arguments.index(option)
+        out.append(arguments[at + 1])
+        del arguments[at:at + 2]
+    return out
+
+
+def take_commands(arguments, name):
+    """The interpreters to test: that of the name, and each `--NAME COMMAND` of a command line."""
+    return [(name,), *(tuple(command.split()) for command in take_values(arguments, "--" + name))]
 
 
 def dump(pid, folder):

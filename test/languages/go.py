@@ -15,7 +15,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import LIMIT
+from common import LIMIT, take_values
 from tally import Skipped, need, patient, run_tests, take_filter, untimed, wait_until_attached
 
 FOLDER = tempfile.mkdtemp(prefix="acu-go-")
@@ -260,17 +260,8 @@ def tests(commands):
         yield f"{go}: offcpu", is_named_by_threads(go)
 
 
-def take_commands(arguments):
-    out = ["go"]
-    while "--go" in arguments:
-        at = arguments.index("--go")
-        out.append(arguments[at + 1])
-        del arguments[at:at + 2]
-    return out
-
-
 if __name__ == "__main__":
-    only, commands = take_filter(sys.argv), take_commands(sys.argv)
+    only, commands = take_filter(sys.argv), ["go", *take_values(sys.argv, "--go")]
     try:
         status = run_tests([(name, test) for name, test in tests(commands) if only in name], os.path.abspath(sys.argv[1]), tells_reason=False)
     finally:

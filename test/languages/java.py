@@ -15,7 +15,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COMM, EVERY, LIMIT, STOPS, check_seeded, check_shares, check_stopped, first_stack, wait_for_read
+from common import COMM, EVERY, LIMIT, STOPS, acu_run, check_seeded, check_shares, check_stopped, first_stack, take_commands, wait_for_read
 from tally import Skipped, need, run_tests, take_filter
 
 # Parameters are not in tracebacks of Java; native frames have an offset, and files of Java no folder. What triggers (java.io.File) is not written down.
@@ -53,12 +53,6 @@ def seeded(command, options, script, trigger, count, how="before", *way):
         all_stacks = count * (int(way[0]) if way else 1)
         return check_seeded(acu, words, script, how, all_stacks, FRAME, lines=trigger == "unlink")
     return test
-
-
-def acu_run(acu, *words):
-    done = subprocess.run([acu, *words], capture_output=True, text=True, errors="replace", timeout=LIMIT)
-    need(done.returncode == 0, f"status {done.returncode}: {done.stderr[-600:]}")
-    return done
 
 
 def is_deep(command):
@@ -133,17 +127,8 @@ def tests(commands):
             yield f"{name}: shares {' '.join(options)}".rstrip(), shares(command, options)
 
 
-def take_commands(arguments):
-    out = [("java",)]
-    while "--java" in arguments:
-        at = arguments.index("--java")
-        out.append(tuple(arguments[at + 1].split()))
-        del arguments[at:at + 2]
-    return out
-
-
 if __name__ == "__main__":
-    only, commands = take_filter(sys.argv), take_commands(sys.argv)
+    only, commands = take_filter(sys.argv), take_commands(sys.argv, "java")
     try:
         status = run_tests([(name, test) for name, test in tests(commands) if only in name], os.path.abspath(sys.argv[1]), tells_reason=False)
     finally:

@@ -13,7 +13,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COMM, EVERY, LIMIT, STOPS, check_seeded, check_shares, check_stopped, first_stack, wait_for_read
+from common import EVERY, STOPS, acu_run, check_seeded, check_shares, check_stopped, first_stack, take_commands, wait_for_read
 from tally import Skipped, need, run_tests, take_filter
 
 # Native frames have an offset. What triggers (node:fs) is not written down, nor are functions of the engine, which have no file.
@@ -47,12 +47,6 @@ def seeded(command, options, script, trigger, count, how="before", *way):
         all_stacks = count * (int(way[0]) if way else 1)
         return check_seeded(acu, words, script, how, all_stacks, FRAME, lines=trigger == "unlink")
     return test
-
-
-def acu_run(acu, *words):
-    done = subprocess.run([acu, *words], capture_output=True, text=True, errors="replace", timeout=LIMIT)
-    need(done.returncode == 0, f"status {done.returncode}: {done.stderr[-600:]}")
-    return done
 
 
 def is_deep(command):
@@ -136,15 +130,6 @@ def tests(commands):
         yield f"{name}: shares", has_shares(command, ())
 
 
-def take_commands(arguments):
-    out = [("node",)]
-    while "--node" in arguments:
-        at = arguments.index("--node")
-        out.append(tuple(arguments[at + 1].split()))
-        del arguments[at:at + 2]
-    return out
-
-
 if __name__ == "__main__":
-    only, commands = take_filter(sys.argv), take_commands(sys.argv)
+    only, commands = take_filter(sys.argv), take_commands(sys.argv, "node")
     sys.exit(run_tests([(name, test) for name, test in tests(commands) if only in name], os.path.abspath(sys.argv[1]), tells_reason=False))

@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COUNTS, LIMIT, STOPS, TRIGGERS, check_busy, check_seeded, check_shares, check_stopped
+from common import COUNTS, LIMIT, STOPS, TRIGGERS, acu_run, check_busy, check_seeded, check_shares, check_stopped, take_commands
 from tally import SLOWNESS, Skipped, need, run_tests, take_filter
 
 # Native frames have an offset; functions in C have no file.
@@ -61,12 +61,6 @@ def busy(command):
     def test(acu):
         return check_busy(acu, [*php(command), os.path.join(HERE, "seeded.php"), "FOLDER", "7", "100000000", "getppid"], "{main}")
     return test
-
-
-def acu_run(acu, *words):
-    done = subprocess.run([acu, *words], capture_output=True, text=True, errors="replace", timeout=LIMIT)
-    need(done.returncode == 0, f"status {done.returncode}: {done.stderr[-600:]}")
-    return done
 
 
 def is_cut(command):
@@ -192,15 +186,6 @@ def tests(commands):
     yield "unknown layout", unknown_layout
 
 
-def take_commands(arguments):
-    out = [("php",)]
-    while "--php" in arguments:
-        at = arguments.index("--php")
-        out.append(tuple(arguments[at + 1].split()))
-        del arguments[at:at + 2]
-    return out
-
-
 if __name__ == "__main__":
-    only, commands = take_filter(sys.argv), take_commands(sys.argv)
+    only, commands = take_filter(sys.argv), take_commands(sys.argv, "php")
     sys.exit(run_tests([(name, test) for name, test in tests(commands) if only in name], os.path.abspath(sys.argv[1]), tells_reason=False))

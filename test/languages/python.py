@@ -17,7 +17,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COUNTS, EVERY, LIMIT, PYTHONS, TRIGGERS, check_seeded, check_shares, interpreter
+from common import COUNTS, EVERY, LIMIT, PYTHONS, TRIGGERS, acu_run, check_seeded, check_shares, interpreter
 from tally import SLOWNESS, Skipped, need, run_tests, take_filter
 
 SHAPES = os.path.join(HERE, "shapes.py")
@@ -33,12 +33,6 @@ def seeded(version, script, how, *way):
         return check_seeded(acu, [interpreter(version), os.path.join(HERE, "seeded.py"), "FOLDER", "7", str(count), TRIGGERS.get(script, script), *way], script, how,
                             count // 2 if script == "spin" else count)
     return test
-
-
-def acu_run(acu, *words):
-    done = subprocess.run([acu, *words], capture_output=True, text=True, errors="replace", timeout=LIMIT)
-    need(done.returncode == 0, f"status {done.returncode}: {done.stderr[-600:]}")
-    return done
 
 
 def has_shares(version):
