@@ -46,7 +46,8 @@ bench: setup-bench
 	@$(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory build TARGET=bench_unwind
 	@python3 bench/run.py --acu $(ACU) $(BENCH_ARGS)
-	@for bench in $(BENCHES); do echo "== $$bench" && python3 bench/$$bench.py --acu $(ACU) --out bench/results.md || exit 1; done
+	@failed=; for bench in $(BENCHES); do echo "== $$bench"; python3 bench/$$bench.py --acu $(ACU) --out bench/results.md || failed="$$failed $$bench"; done; \
+	 test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 # What recording costs servers, in pairs of runs (three hours); OVERHEAD_ARGS='--servers nginx --kinds net --pairs 3' takes less.
 bench-overhead: setup-bench
