@@ -23,6 +23,7 @@ import tempfile
 import time
 
 import compile_time
+import section
 import user_functions
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -376,8 +377,7 @@ def main():
         repeats, calls, rounds = (2, 50000, 8) if options.quick else (5, 100000, 20)
         user_functions.write(out, user_functions.measure(acu, BUILD, Tracer, loaded_programs, pin, repeats, calls, rounds,
                                                          say), ratio)
-    with open(options.out, "w") as file:
-        file.write("\n".join(out) + "\n")
+    section.write_beginning(options.out, "\n".join(out) + "\n")
     say(f"written: {options.out}")
 
 

@@ -1,4 +1,5 @@
 """Sections of the file of results: each bench has one, between marks of its own."""
+import os
 import re
 
 
@@ -14,3 +15,11 @@ def write_section(path, name, text):
         new = old.rstrip("\n") + "\n\n" + section
     with open(path, "w") as file:
         file.write(new)
+
+
+def write_beginning(path, text):
+    """Puts `text` in place of what stands before the first section; makes the file if it is not there."""
+    old = open(path).read() if os.path.exists(path) else ""
+    first = re.search(r"^<!-- .*: begin -->$", old, re.M)
+    with open(path, "w") as file:
+        file.write(text + ("\n" + old[first.start():] if first else ""))
