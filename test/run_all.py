@@ -170,6 +170,7 @@ SUITES = {
     "serve": "serve/run.py",
     "access": "serve/access.py",
     "push": "serve/push.py",
+    "export_maps": "serve/export.py",
     "fleet": "fleet/run.py",
     "learn": "learn/run.py",
     "own_tools": "own_tools/run.py",
@@ -189,6 +190,7 @@ SUITES = {
     "core": "core/run.py",
     "docs": "docs.py",
     "policy": "policy/run.py",
+    "budget": "budget/run.py",
     "capabilities": "capabilities/run.py",
     "leftovers": "leftovers.py",
     "faults": "faults/run.py",
@@ -200,7 +202,7 @@ SUITES = {
 # what waits more than it works, and looks at its own processes alone.
 BESIDE = (
     (5, ("kernels",)),
-    (0, ("docs", "fleet", "console", "emit_debuggers", "core", "odd_names", "graph", "dropin", "linkers", "php", "perl", "ruby", "java", "go", "user", "access", "push",
+    (0, ("docs", "fleet", "console", "emit_debuggers", "core", "odd_names", "graph", "dropin", "linkers", "php", "perl", "ruby", "java", "go", "user", "access", "push", "export_maps",
          "emit", "emit_kernel", "exports", "timeline", "mcp", "learn", "names", "python_values", "sql", "dlang", "stap", "own_tools", "diagnostics", "arguments", "cli")),
 )
 # They look at what the whole host does, or count what the kernel has, and begin when those beside are done, but for the virtual machines.

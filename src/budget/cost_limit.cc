@@ -1,20 +1,23 @@
-#include "session/cost_limit.h"
+#include "budget/cost_limit.h"
 
 #include "base/clock.h"
 #include "base/print.h"
 #include "bpf/syscall.h"
-#include "session/trap_cost.h"
+#include "budget/trap_cost.h"
 
 #include <algorithm>
+#include <span>
 #include <unistd.h>
 #include <utility>
 
-namespace session {
+namespace budget {
 
 namespace {
 
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t piece_ns = 5 * ms, period_ns = 100 * ms;
+constexpr uint32_t most_events = 1024; // of which one counts: the cost of not counting is then all that is left
+constexpr double room = 0.4;           // below this part of the limit twice as many events may count
 
 bool has_traps(const ir::Program& program) {
   return std::ranges::any_of(program.probes, [](const ir::Probe& p) { return p.context == probe::Context::registers; });
@@ -22,43 +25,101 @@ bool has_traps(const ir::Program& program) {
 
 } // namespace
 
-CostLimit::CostLimit(Backend& backend, const ir::Program& program, double percent, Output& output)
-    : backend_(backend), percent_(percent), cpus_(static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN))), trap_ns_(has_traps(program) ? trap_cost_ns() : 0), output_(output) {
+CostLimit::CostLimit(double percent, int pid)
+    : percent_(percent), cpus_(static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN))), pid_(pid), cycle_{.budget = percent / 100 * cpus_, .shortest_ns = 10 * ms} {}
+
+base::Result<session::Regular*> CostLimit::begin(const session::Running& running) {
+  running_.emplace(running);
+  if (has_traps(running.program)) trap_ns_ = trap_cost_ns();
+  cycle_.hit_ns = std::max(static_cast<uint64_t>(trap_ns_), uint64_t{1});
+  if (running.program.event_share != ~0u) ACU_CHECK(set({}));
   regular_.begin = [this] { begun_ns_ = base::clock_ns(); };
   regular_.tick = [this]() -> base::Result<bool> {
+    if (duty_cycle_) {
+      ACU_CHECK(duty_cycle_->tick());
+      regular_.next_ns = duty_cycle_->next_ns();
+      return duty_cycle_->failure().empty();
+    }
     if (measuring_.valid()) return is_kept();
     ACU_CHECK(measure());
     return true;
   };
   regular_.end = [this] { report(); };
+  return &regular_;
 }
 
 base::Status CostLimit::measure() {
   measuring_ = bpf::measure_run_times();
   if (!measuring_.valid()) return base::Error{base::Failure::permission, "`--max-cost` cannot be kept: the kernel does not measure run times of programs for this user (CAP_SYS_ADMIN)"};
-  before_ = backend_.run_costs();
+  before_ = running_->backend.run_costs();
   measured_from_ = base::clock_ns();
   regular_.next_ns = measured_from_ + piece_ns;
   return {};
 }
 
-bool CostLimit::is_kept() {
-  const RunCosts now = backend_.run_costs();
+base::Status CostLimit::set(ir::EventShare share) {
+  const uint64_t word = share.word(), now = base::clock_ns();
+  ACU_CHECK(running_->backend.engine().put(running_->program.event_share, {}, std::as_bytes(std::span(&word, 1))));
+  if (share.one_of > 1 && !sampled_from_) sampled_from_ = now;
+  if (share.one_of == 1 && sampled_from_) sampled_ns_ += now - std::exchange(sampled_from_, 0);
+  most_ = std::max(most_, share.one_of);
+  share_ = share;
+  return {};
+}
+
+base::Status CostLimit::attach_part_of_the_time() {
+  ACU_CHECK(set({}));
+  duty_cycle_.emplace(running_->backend, running_->program, cycle_, pid_, Windows{.set_each = [this](uint64_t each) { return set({.each = static_cast<uint32_t>(each)}); }});
+  running_->effects.scale_estimates([this] { return duty_cycle_->correction_so_far(); });
+  duty_cycle_->begin(base::clock_ns());
+  regular_.next_ns = duty_cycle_->next_ns();
+  return {};
+}
+
+base::Result<bool> CostLimit::is_kept() {
+  const session::RunCosts now = running_->backend.run_costs();
   const uint64_t until = base::clock_ns();
   measuring_ = {};
-  const double ns = static_cast<double>(now.ns - before_.ns) + static_cast<double>(now.runs - before_.runs) * trap_ns_;
-  cost_ = 100 * ns / static_cast<double>(until - measured_from_) / cpus_;
-  above_ = cost_ > percent_ ? above_ + 1 : 0;
-  regular_.next_ns = above_ ? until : until + period_ns - piece_ns;
+  const double whole = static_cast<double>(until - measured_from_) * cpus_;
+  const double traps = 100 * static_cast<double>(now.runs - before_.runs) * trap_ns_ / whole; // for each event, whether it counts or not
+  cost_ = traps + 100 * static_cast<double>(now.ns - before_.ns) / whole;
+  const bool is_above = cost_ > percent_;
+  const bool may_sample = running_->program.event_share != ~0u && share_.one_of < most_events && traps < percent_;
+  if (is_above && may_sample) {
+    uint32_t one_of = share_.one_of * 2;
+    while (one_of < most_events && one_of * percent_ < share_.one_of * cost_) one_of *= 2;
+    ACU_CHECK(set({.one_of = one_of}));
+  } else {
+    above_ = is_above ? above_ + 1 : 0;
+    if (is_exceeded() && running_->program.only_counts && pid_ >= 0) {
+      above_ = 0;
+      ACU_CHECK(attach_part_of_the_time());
+      return true;
+    }
+    if (share_.one_of > 1 && cost_ < room * percent_) ACU_CHECK(set({.one_of = share_.one_of / 2}));
+  }
+  regular_.next_ns = is_above ? until : until + period_ns - piece_ns;
   return !is_exceeded();
 }
 
 void CostLimit::report() {
   measuring_ = {};
+  const uint64_t now = base::clock_ns();
+  const double seconds = static_cast<double>(now - begun_ns_) / 1e9;
+  if (sampled_from_) sampled_ns_ += now - std::exchange(sampled_from_, 0);
+  constexpr const char* estimates = "counts, sums, averages and histograms are estimates";
+  if (duty_cycle_) {
+    duty_cycle_->end();
+    running_->effects.scale_estimates([this] { return duty_cycle_->correction(); });
+    running_->output.message(base::print("WARNING: to keep --max-cost %.3g, the probes were attached %.2g%% of the time: %s\n", percent_, 100 * duty_cycle_->attached_share(), estimates));
+    if (!duty_cycle_->failure().empty()) running_->output.message("WARNING: ended after " + base::print("%.1f s", seconds) + ": the probes could not be attached again: " + duty_cycle_->failure() + "\n");
+  } else if (sampled_ns_) {
+    running_->output.message(base::print("WARNING: to keep --max-cost %.3g, for %.1f of %.1f s only one of up to %u events counted, that many times: %s\n", percent_, static_cast<double>(sampled_ns_) / 1e9, seconds, most_,
+                                         estimates));
+  }
   if (!is_exceeded()) return;
-  output_.message(base::print("WARNING: ended after %.1f s: its probes took %.2g%% of the host's CPUs, more than --max-cost %.3g; results are of that time\n", static_cast<double>(base::clock_ns() - begun_ns_) / 1e9,
-                              cost_, percent_) +
-                  "HINT: probe rarer events, filter with a predicate, or only one process (-p)\n");
+  running_->output.message(base::print("WARNING: ended after %.1f s: its probes took %.2g%% of the host's CPUs, more than --max-cost %.3g; results are of that time\n", seconds, cost_, percent_) +
+                           "HINT: probe rarer events, filter with a predicate, or only one process (-p)\n");
 }
 
-} // namespace session
+} // namespace budget

@@ -1,44 +1,63 @@
-// A limit of what a script takes of the host: when its probes take more, it ends, and says so.
+// `acu run --max-cost`: what the probes of a script may take of the host. Those that only count let fewer of their events count; other scripts end.
 //
 // The cost of a probe is the run time of its program, which the kernel measures for a few milliseconds at a time, as that costs time itself, and for user probes the
-// trap. It is above the limit if two measurements in a row say so. Probes are not taken off and attached again instead: a script may measure from one probe to
-// another, and would take the time between two different calls for that of one.
+// trap. Above the limit:
+//
+// 1. Of probes that only count, one of n events runs the block and adds n times as much (ir::EventShare). n grows with the first measurement above the limit, and
+//    shrinks when there is room.
+// 2. Where that does not help, because traps or the choice itself take too much, and the script has no other probes and is about one process, they are attached part of
+//    the time (DutyCycle). Of a whole host nobody knows how much more it would have done without the probes.
+// 3. Otherwise the script ends when two measurements in a row are above the limit. Its probes are not taken off and attached again: it may measure from one probe to
+//    another, and would take the time between two different calls for that of one.
 #pragma once
 
 #include "base/fd.h"
-#include "session/backend.h"
+#include "budget/duty_cycle.h"
+#include "ir/ir.h"
 #include "session/life.h"
-#include "session/output.h"
+#include "session/run.h"
 
 #include <cstdint>
+#include <optional>
 
-namespace session {
+namespace budget {
 
-class CostLimit {
+class CostLimit : public session::Beside {
 public:
-  // `percent`: of all CPUs of the host.
-  CostLimit(Backend& backend, const ir::Program& program, double percent, Output& output);
-  CostLimit(const CostLimit&) = delete;
+  // `percent`: of all CPUs of the host. `pid`: of the only process with events; -1: there are others.
+  explicit CostLimit(double percent, int pid = -1);
 
-  Regular* regular() { return &regular_; }
-  bool is_exceeded() const { return above_ == enough; }
+  base::Result<session::Regular*> begin(const session::Running& running) override;
+  bool has_failed() const override { return is_exceeded() || (duty_cycle_ && !duty_cycle_->failure().empty()); }
+
+  uint64_t one_of() const { return share_.one_of; }
+  bool has_duty_cycle() const { return duty_cycle_.has_value(); }
 
 private:
+  bool is_exceeded() const { return above_ == enough; }
   base::Status measure();
-  bool is_kept(); // by the measurement that was begun
+  base::Result<bool> is_kept(); // by the measurement that was begun
+  base::Status set(ir::EventShare share);
+  base::Status attach_part_of_the_time();
   void report();
 
   static constexpr int enough = 2; // measurements
 
-  Backend& backend_;
-  const double percent_, cpus_, trap_ns_;
-  Output& output_;
-  Regular regular_;
+  const double percent_, cpus_;
+  const int pid_;
+  spec::DutyCycle cycle_;
+  std::optional<session::Running> running_;
+  double trap_ns_ = 0;
+  session::Regular regular_;
   base::Fd measuring_;
-  RunCosts before_;
+  session::RunCosts before_;
   uint64_t begun_ns_ = 0, measured_from_ = 0;
   int above_ = 0;
   double cost_ = 0; // percent
+  ir::EventShare share_;
+  uint32_t most_ = 1;                          // of share_.one_of so far
+  uint64_t sampled_ns_ = 0, sampled_from_ = 0; // how long that was above 1; 0: it is not
+  std::optional<DutyCycle> duty_cycle_;
 };
 
-} // namespace session
+} // namespace budget

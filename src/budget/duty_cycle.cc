@@ -1,17 +1,16 @@
-#include "flame/duty_cycle.h"
+#include "budget/duty_cycle.h"
 
 #include "base/clock.h"
 #include "bpf/syscall.h"
+#include "budget/trap_cost.h"
 #include "session/life.h"
-#include "session/script_maps.h"
-#include "session/trap_cost.h"
 
 #include <algorithm>
 #include <cmath>
 #include <unistd.h>
 #include <utility>
 
-namespace flame {
+namespace budget {
 
 namespace {
 
@@ -26,10 +25,10 @@ constexpr double unmeasured_cost = 0.5;    // CPUs, where the kernel does not me
 
 } // namespace
 
-DutyCycle::DutyCycle(session::Backend& backend, const ir::Program& program, const spec::DutyCycle& cycle, int pid)
-    : backend_(backend), program_(program), cycle_(cycle), is_of_process_(!cycle.is_of_host),
+DutyCycle::DutyCycle(session::Backend& backend, const ir::Program& program, const spec::DutyCycle& cycle, int pid, Windows windows)
+    : backend_(backend), tell_(std::move(windows)), cycle_(cycle), is_of_process_(!cycle.is_of_host),
       budget_(cycle.budget * (cycle.is_of_host ? static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN)) : 1)),
-      hit_ns_(cycle.hit_ns ? static_cast<double>(cycle.hit_ns) : session::trap_cost_ns()) {
+      hit_ns_(cycle.hit_ns ? static_cast<double>(cycle.hit_ns) : trap_cost_ns()) {
   if (is_of_process_ && ::clock_getcpuclockid(pid, &clock_) != 0) clock_ = CLOCK_MONOTONIC;
   for (uint32_t i = 0; i < program.probes.size(); i++)
     if (program.probes[i].context != probe::Context::none && program.probes[i].name.starts_with(cycle.probes)) probes_.push_back(i);
@@ -61,7 +60,7 @@ base::Status DutyCycle::tick() {
 void DutyCycle::end() {
   stop_measuring();
   ended_ns_ = base::clock_ns();
-  if (state_ == State::closed || state_ == State::settling)
+  if (is_in_gap())
     in_gaps_ += progress() - progress_;
   else
     account();
@@ -69,8 +68,13 @@ void DutyCycle::end() {
 
 double DutyCycle::attached_share() const { return ended_ns_ > begun_ns_ ? open_ns_ / static_cast<double>(ended_ns_ - begun_ns_) : 1; }
 
+double DutyCycle::correction_so_far() const {
+  const double gap = is_in_gap() ? progress() - progress_ : 0;
+  return stood_for_ > 0 ? (in_gaps_ + gap + in_windows_) / stood_for_ : 1;
+}
+
 double DutyCycle::correction_of_last_gap() const {
-  if ((state_ != State::closed && state_ != State::settling) || closed_ns_ <= begun_ns_) return 1;
+  if (!is_in_gap() || closed_ns_ <= begun_ns_) return 1;
   return static_cast<double>(ended_ns_ - begun_ns_) / static_cast<double>(closed_ns_ - begun_ns_);
 }
 
@@ -106,7 +110,8 @@ base::Status DutyCycle::attach(uint64_t now) {
 
 // The gap is over, and the length of the window is planned; this fixes the weight of its events.
 base::Status DutyCycle::open() {
-  ACU_CHECK(session::set_number(program_, backend_.engine(), "opened", ++windows_));
+  windows_++;
+  if (tell_.opened) ACU_CHECK(tell_.opened(windows_));
   measure();
   opened_ns_ = base::clock_ns();
   const double before = std::exchange(progress_, progress());
@@ -167,9 +172,9 @@ void DutyCycle::account() {
   stood_for_ += stands_for;
   run_ns_ += window * run_share_;
   if (!is_of_process_) return; // its sums are counted, so they have no standard error
-  auto seen = session::read_sum(program_, backend_.engine(), "seen");
-  if (!seen.ok()) return;
-  const auto weight = static_cast<double>(seen->weight - std::exchange(seen_, seen->weight));
+  const std::optional<uint64_t> seen = tell_.weight_seen ? tell_.weight_seen() : std::nullopt;
+  if (!seen) return;
+  const auto weight = static_cast<double>(*seen - std::exchange(seen_, *seen));
   counted_windows_++;
   sum_w_ += weight;
   sum_xx_ += stands_for * stands_for;
@@ -194,7 +199,7 @@ std::optional<double> DutyCycle::standard_error() const {
 
 base::Status DutyCycle::set_each(uint64_t each) {
   each_ = each;
-  return session::set_number(program_, backend_.engine(), "each", each);
+  return tell_.set_each(each);
 }
 
-} // namespace flame
+} // namespace budget

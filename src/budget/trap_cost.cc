@@ -1,4 +1,4 @@
-#include "session/trap_cost.h"
+#include "budget/trap_cost.h"
 
 #include "base/clock.h"
 #include "bpf/syscall.h"
@@ -13,7 +13,7 @@
 extern "C" void acu_probed_sample();
 asm(".text\n.type acu_probed_sample, @function\nacu_probed_sample: push %rbp\npop %rbp\nret\n.size acu_probed_sample, . - acu_probed_sample\n");
 
-namespace session {
+namespace budget {
 
 namespace {
 
@@ -41,20 +41,20 @@ base::Result<double> measure() {
   char text[100];
   std::snprintf(text, sizeof text, "uprobe:/proc/%d/exe:%#lx { @++ }\n", ::getpid(), address_in_file());
   base::Source source("trap", text);
-  Compiled compiled;
-  std::optional<Child> none;
-  ACU_CHECK(compile_own(compiled, source, {.aim = "measure the cost of probes", .command = {}, .pid = ::getpid()}, none));
-  KernelOptions options = kernel_options(compiled, source, none);
+  session::Compiled compiled;
+  std::optional<session::Child> none;
+  ACU_CHECK(session::compile_own(compiled, source, {.aim = "measure the cost of probes", .command = {}, .pid = ::getpid()}, none));
+  session::KernelOptions options = session::kernel_options(compiled, source, none);
   options.pid = ::getpid();
-  LoadReport report;
-  ACU_TRY(std::unique_ptr<Backend> backend, make_kernel_backend(compiled.program, options, report));
+  session::LoadReport report;
+  ACU_TRY(std::unique_ptr<session::Backend> backend, session::make_kernel_backend(compiled.program, options, report));
   const double bare = call_time();
   ACU_CHECK(backend->attach(0, {}));
   const double probed = call_time();
   // To measure run times takes time itself, which is no part of the call.
   const base::Fd measuring = bpf::measure_run_times();
   call_time();
-  const RunCosts costs = backend->run_costs();
+  const session::RunCosts costs = backend->run_costs();
   backend->detach();
   if (!costs.runs) return base::Error{base::Failure::runtime, "the probe was not hit"};
   return probed - bare - static_cast<double>(costs.ns) / static_cast<double>(costs.runs);
@@ -70,4 +70,4 @@ double trap_cost_ns() {
   return cost;
 }
 
-} // namespace session
+} // namespace budget

@@ -1,10 +1,10 @@
 // What the trap of a user probe costs on this host, which differs several times over by CPU, kernel and virtualisation.
 #pragma once
 
-namespace session {
+namespace budget {
 
 // Cost of one hit in ns, without the program's run time, measured once with a probe on a function of acu itself (a few milliseconds).
 // If that fails: a typical value.
 double trap_cost_ns();
 
-} // namespace session
+} // namespace budget

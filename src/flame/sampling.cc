@@ -6,8 +6,9 @@
 #include "base/priority.h"
 #include "base/text.h"
 #include "bpf/features.h"
+#include "budget/duty_cycle.h"
+#include "budget/trap_cost.h"
 #include "flame/allocations.h"
-#include "flame/duty_cycle.h"
 #include "flame/earlier_waits.h"
 #include "flame/gains.h"
 #include "flame/goroutines.h"
@@ -18,7 +19,6 @@
 #include "session/runner.h"
 #include "session/script_maps.h"
 #include "session/stack_map.h"
-#include "session/trap_cost.h"
 #include "spec/stack_ends.h"
 
 #include <arpa/inet.h>
@@ -113,7 +113,7 @@ struct Sampler {
   std::optional<Slicer> slicer;
   session::Regular regular;          // of whoever looks at the map before the end
   session::Regular cycle;            // of what is measured of the probes' cost, and of their duty cycle
-  std::optional<DutyCycle> duty_cycle;
+  std::optional<budget::DutyCycle> duty_cycle;
   bool has_goroutines = false; // that the kind does not show
   std::optional<Goroutines> goroutines;
   EarlierWaits earlier;
@@ -233,7 +233,7 @@ base::Status check_needs(const spec::ProfileKind& kind) {
 base::Status Sampler::make_script() {
   choose_kind();
   ACU_CHECK(check_needs(kind));
-  ACU_TRY(script, make_sampling_script(kind, filter, rate(), options.is_exact, options.duration_ns));
+  ACU_TRY(script, make_sampling_script(kind, filter, rate(), options.is_exact, options.duration_ns, options.only_ended));
   if (!options.probe.empty()) {
     script.script.set_places("chosen_probe", options.probe);
     script.script.set("IS_WEIGHED", !options.weight.empty());
@@ -360,7 +360,7 @@ base::Status Sampler::add_waiting(session::StackReader& stacks) {
 // CPUs that the traps of its probes took.
 base::Result<double> Sampler::trap_share() {
   ACU_TRY(const uint64_t hits, read_number("hits"));
-  return static_cast<double>(hits) * session::trap_cost_ns() / static_cast<double>(recording.profile.about.duration_ns);
+  return static_cast<double>(hits) * budget::trap_cost_ns() / static_cast<double>(recording.profile.about.duration_ns);
 }
 
 // Notes by number.
@@ -370,7 +370,15 @@ std::vector<std::string_view> Sampler::leaves() const {
 }
 
 void Sampler::keep_to_budget() {
-  duty_cycle.emplace(runner->backend(), runner->program(), kind.duty_cycle, runner->child() ? runner->child()->pid() : options.filter.pid);
+  const ir::Program& program = runner->program();
+  ir::Engine& engine = runner->backend().engine();
+  budget::Windows windows = {.set_each = [&](uint64_t each) { return session::set_number(program, engine, "each", each); },
+                             .opened = [&](uint64_t number) { return session::set_number(program, engine, "opened", number); },
+                             .weight_seen = [&]() -> std::optional<uint64_t> {
+                               auto seen = session::read_sum(program, engine, "seen");
+                               return seen.ok() ? std::optional(seen->weight) : std::nullopt;
+                             }};
+  duty_cycle.emplace(runner->backend(), program, kind.duty_cycle, runner->child() ? runner->child()->pid() : options.filter.pid, std::move(windows));
   cycle.begin = [&] {
     duty_cycle->begin(runner->attached_ns());
     cycle.next_ns = duty_cycle->next_ns();
@@ -753,7 +761,7 @@ base::Result<bool> Onlooker::look() {
     gains = {};
   }
   ACU_TRY(std::vector<ir::Entry> entries, read());
-  const uint64_t now = base::clock_ns(), passed = now - std::exchange(last_ns, now);
+  const uint64_t now = base::clock_ns(), passed = now - std::exchange(last_ns, now), time = base::clock_ns(CLOCK_REALTIME);
   ACU_CHECK(s.read_paths());
   MapReader reader = {s.runner->names(), map, map.key->fields(), stacks, s.kind, s.paths};
   const std::vector<std::string_view> leaves = s.leaves();
@@ -770,7 +778,7 @@ base::Result<bool> Onlooker::look() {
   const ir::Counters counters = s.runner->backend().engine().counters();
   s.note_losses(counters);
   s.report_costs();
-  return viewer.look({s.recording.profile, found, passed, s.is_state(), session::losses_in_short(counters)});
+  return viewer.look({s.recording.profile, found, passed, time, s.is_state(), session::losses_in_short(counters)});
 }
 
 } // namespace

@@ -22,6 +22,7 @@ struct SamplingOptions {
   bool is_exact = false;    // kinds that are sampled take the stack of every event
   std::optional<double> max_cost; // estimated overhead, in percent of a CPU; none: 30 where every allocation is tracked, else no limit
   uint64_t duration_ns = 0; // 0: until the command or the process ends, or a signal
+  bool only_ended = false;  // waits that last at the end do not count
   uint64_t split_ns = 0;    // length of the slices of time that are kept; 0: none
   runtime::Show languages = runtime::Show::folded;
   bool quiet = false;
@@ -43,6 +44,7 @@ struct Look {
   profile::Profile& profile;              // its weights are the viewer's to set
   std::span<const profile::Gain> gains;   // since the last look; of leaks, all that is not freed
   uint64_t passed_ns = 0;                 // since the last look
+  uint64_t time_ns = 0;                   // of this one, when the numbers were read: CLOCK_REALTIME
   bool is_state = false;                  // gains are no gains but all there is now
   std::string losses;                     // "0 lost", or how much was lost and where
 };

@@ -21,7 +21,7 @@ static std::string private_memory_of(const session::TargetFilter& filter) {
 }
 
 base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind, const session::TargetFilter& filter, uint64_t rate, bool is_exact,
-                                                  uint64_t duration_ns) {
+                                                  uint64_t duration_ns, bool only_ended) {
   ACU_TRY(session::Condition condition, session::condition_of(filter));
   SamplingScript out = {session::BuiltinScript(kind.script), condition.what};
   session::BuiltinScript& script = out.script;
@@ -33,8 +33,8 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   if (imports("flame_begun.bt")) script.set_import("flame_begun.bt", private_memory_of(filter));
   if (imports("io_in_gaps.bt")) script.set("HAS_GAPS", !is_exact);
   if (script.text.find("#param GOES_THROUGH_MAPS") != std::string_view::npos) { // kernels before 5.13 do not, as scripts do at the end for what lasts then
-    out.lacks_end = !bpf::has(bpf::Feature::for_each);
-    script.set("GOES_THROUGH_MAPS", !out.lacks_end);
+    out.lacks_end = !only_ended && !bpf::has(bpf::Feature::for_each);
+    script.set("GOES_THROUGH_MAPS", !only_ended && !out.lacks_end);
   }
   // Events are sampled so that about `rate` stacks are taken in a second; with the clock's ticks, ten times as many as those of a CPU.
   constexpr uint64_t samples = 64; // in a window, see flame_sampled.bt

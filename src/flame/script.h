@@ -20,6 +20,6 @@ struct SamplingScript {
 // `rate`: samples a second, of cycles events between two samples. `is_exact`: every event has its stack. Failure: there is no such user or
 // group.
 base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind, const session::TargetFilter& filter, uint64_t rate, bool is_exact,
-                                                  uint64_t duration_ns);
+                                                  uint64_t duration_ns, bool only_ended = false);
 
 } // namespace flame

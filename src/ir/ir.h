@@ -253,6 +253,8 @@ struct Map {
   bool is_own = false; // made by acu, not by the script: it is not printed
   bool reads_buckets = false; // of histograms: programs read all buckets of all CPUs
   bool has_room_at_once = false; // for all its entries, so that making one costs little and cannot fail
+  bool is_estimated = false;  // probes add to it of whose events only a share may count (Program::event_share)
+  std::vector<std::string> key_names; // of the parts of its key, as the script calls them where it first uses one; empty: it has no name
   bool sums = false; // value prints as a plain integer but is kept as one addend a CPU
   base::Range where; // of its first use in the script
 };
@@ -366,6 +368,13 @@ inline constexpr bool knows_walking = false;
 #endif
 enum : uint32_t { kernel_stack, user_stack /* by frame pointers */, walked_stack /* the user's, by tables */ };
 
+// Of the events of probes that only count, one of `one_of` counts, chosen at random, and each that counts adds one_of * each / 1024 times as much.
+struct EventShare {
+  uint32_t one_of = 1;  // a power of two
+  uint32_t each = 1024; // 0: no event counts
+  constexpr uint64_t word() const { return uint64_t{one_of - 1} << 32 | each; } // as the map has it
+};
+
 struct Program {
   std::vector<Frame> frames;
   std::vector<Function> functions;
@@ -380,6 +389,9 @@ struct Program {
   std::vector<KernelSymbol> kernel_symbols;
   uint32_t session_is_return = 0; // type id of the kernel's function, for Query::is_return
   uint32_t speculations = ~0u; // the map of them, if there are any
+  // A map with one word, which whoever runs the program sets (EventShare): which of the events count for probes that only count. ~0u: there are no such probes.
+  uint32_t event_share = ~0u;
+  bool only_counts = false; // there are no other probes of events
   PidNamespace pid_namespace;
   TaskLayout task;
   uint32_t max_stacks = 16384; // different ones that are kept

@@ -151,6 +151,12 @@ void Lowering::count(Fault fault, std::string detail) {
 const Type* Lowering::as_word(const Type* t) { return t && t->is(Kind::integer) ? types_.integer(8, t->is_signed) : t; }
 
 void Lowering::lower_maps() {
+  if (options_.samples) countable_ = lang::countable_probes(source_);
+  if (!countable_.probes.empty()) {
+    program_.only_counts = countable_.are_all;
+    program_.event_share = static_cast<uint32_t>(program_.maps.size());
+    program_.maps.push_back({.name = "event share", .kind = MapKind::array, .value = types_.uint64(), .value_size = 8, .max_entries = 1, .is_own = true});
+  }
   for (const spec::GroupSet& set : source_.group_sets) add_group_set(program_, types_, set);
   uint64_t most = source_.config.number("max_map_keys");
   for (const lang::Map* m : source_.maps) {
@@ -159,7 +165,9 @@ void Lowering::lower_maps() {
     map.name = std::string(m->name);
     map.where = m->where;
     map.is_own = m->is_own;
+    map.is_estimated = countable_.maps.contains(m);
     map.key = as_word(m->key);
+    map.key_names.assign(m->key_names.begin(), m->key_names.end());
     map.value = as_word(m->value);
     bool is_aggregation = m->value->is_aggregation();
     // The kernel keeps at most 32 KB for a CPU: longer series are shared by all.
@@ -225,6 +233,7 @@ void Lowering::add_probe(const lang::Probe& p, uint32_t function, Context contex
 // Predicate, then the block; both leave by return_block_.
 void Lowering::lower_probe_body(const lang::Probe& p) {
   probe_ = &p;
+  if (std::ranges::find(countable_.probes, &p) != countable_.probes.end()) choose_events();
   if (p.predicate) {
     where_ = p.predicate->where;
     BlockId inside = new_block();
@@ -234,6 +243,26 @@ void Lowering::lower_probe_body(const lang::Probe& p) {
   lower(*p.body);
   jump(return_block_);
   probe_ = nullptr;
+  weight_ = {};
+}
+
+// Goes on with the events that count, and how much they do (EventShare).
+void Lowering::choose_events() {
+  const Reg weight = fresh();
+  weight_ = Operand::of(weight);
+  assign(weight, number(1));
+  const Operand word = load_word({Space::script, find(program_.event_share, {}), 0}, 8, false);
+  BlockId some = new_block(), chosen = new_block(), counts = new_block();
+  branch(Cond::eq, word, number(EventShare{}.word()), counts, some);
+  start(some);
+  const Operand random = query(Query::random), others = emit(Op::lshr, word, number(32));
+  branch(Cond::eq, emit(Op::and_, random, others), number(0), chosen, return_block_);
+  start(chosen);
+  // The fraction is rounded at random, by bits that did not choose.
+  const Operand times = emit(Op::mul, emit(Op::add, others, number(1)), emit(Op::and_, word, number(UINT32_MAX)));
+  assign(weight, emit(Op::lshr, emit(Op::add, times, emit(Op::lshr, random, number(22))), number(10)));
+  branch(Cond::ne, weight_, number(0), counts, return_block_);
+  start(counts);
 }
 
 // Runs the block as a loop, and gives the time it took. A `return` in the block ends one turn.

@@ -74,7 +74,7 @@ void Lowering::aggregate(const MapRef& ref, const Call& call) {
   Operand k = key(m, ref.key);
   BlockId after = new_block();
   if (index.kind != Operand::none && m.kind == MapKind::percpu_hash) {
-    add(map, slot(map, k, after, index), 0, number(1));
+    add(map, slot(map, k, after, index), 0, weighted(number(1)));
     jump(after);
     return start(after);
   }
@@ -85,13 +85,19 @@ void Lowering::aggregate(const MapRef& ref, const Call& call) {
   start(after);
 }
 
+// As many times as the event counts.
+Operand Lowering::weighted(Operand n) {
+  if (weight_.kind == Operand::none) return n;
+  return n == number(1) ? weight_ : emit(Op::mul, n, weight_);
+}
+
 // count, sum
-void Lowering::add_number(const Aggregation& a) { add(a.map, a.at, 0, a.n); }
+void Lowering::add_number(const Aggregation& a) { add(a.map, a.at, 0, weighted(a.n)); }
 
 // avg, stats
 void Lowering::add_counted(const Aggregation& a) {
-  add(a.map, a.at, 0, a.n);
-  add(a.map, a.at, 8, number(1));
+  add(a.map, a.at, 0, weighted(a.n));
+  add(a.map, a.at, 8, weighted(number(1)));
 }
 
 void Lowering::keep_smaller(const Aggregation& a) { keep_better(a, a.type.is_signed ? Cond::slt : Cond::ult); }
@@ -114,7 +120,7 @@ void Lowering::add_to_bucket(const Aggregation& a) {
   BlockId inside = new_block();
   branch(Cond::ult, a.index, number(a.type.count), inside, a.after);
   start(inside);
-  add(a.map, emit(Op::add, a.at, emit(Op::shl, a.index, number(3))), 0, number(1));
+  add(a.map, emit(Op::add, a.at, emit(Op::shl, a.index, number(3))), 0, weighted(number(1)));
 }
 
 } // namespace ir

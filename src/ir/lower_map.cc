@@ -217,7 +217,7 @@ Operand Lowering::update_map(const MapRef& ref, BinaryOp op, Operand value, bool
   Operand at = slot(map, k, after);
   bool adds = op == BinaryOp::add || op == BinaryOp::sub;
   if (m.sums) { // never read back here: see lang::Map::only_adds
-    add(map, at, 0, op == BinaryOp::sub ? negated(value) : value);
+    add(map, at, 0, weighted(op == BinaryOp::sub ? negated(value) : value));
   } else {
     Operand old = load({Space::script, at, 0}, *m.value);
     Operand changed = combine(op, old, value, m.value->is_signed);

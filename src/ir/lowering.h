@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/lower.h"
+#include "lang/countable.h"
 #include "lang/walk.h"
 #include "probe/attach.h"
 #include "spec/diagnostics.h"
@@ -59,6 +60,7 @@ private:
   void skip_compatible_call();
   void find_compatible_mark();
   void lower_probe_body(const lang::Probe& p);
+  void choose_events();
   void add_probe(const lang::Probe& p, uint32_t function, probe::Context context,
                  std::vector<uint32_t> events);
   uint32_t add_event(const probe::Event& e);
@@ -250,6 +252,7 @@ private:
   void keep_smaller(const Aggregation& a);
   void keep_larger(const Aggregation& a);
   void keep_better(const Aggregation& a, Cond better);
+  Operand weighted(Operand n);
   void add_to_bucket(const Aggregation& a);
   void add_to_series(const Aggregation& a);
 
@@ -441,6 +444,8 @@ private:
   std::vector<Inst> open_; // of the current block, behind those that are there already
   base::Range where_;
   const lang::Probe* probe_ = nullptr;
+  lang::Countable countable_;               // probes of whose events a share may count
+  Operand weight_;                          // of an event of such a probe; none: 1
   const lang::Function* fn_ = nullptr;
   probe::Context context_ = probe::Context::none;
   std::unordered_map<const lang::Variable*, Reg> registers_;

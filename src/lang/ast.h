@@ -84,6 +84,7 @@ struct Map {
   const type::Type* value = nullptr; // checker: as the script sees it; kept are integers in 8 bytes
   Inferred inferred_key, inferred_value; // checker
   Range key_where, value_where;          // checker: what first told their types
+  List<std::string_view> key_names;      // checker: of the parts of the key, as that place has them; an empty one has none
   bool assigned = false;                      // checker: also with a value that has a mistake
   bool used = false;                          // checker: in code that is reached
   bool scalar_use = false, keyed_use = false; // checker

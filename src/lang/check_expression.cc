@@ -275,6 +275,27 @@ const type::Type* Checker::check_map(MapRef& e, bool written) {
   return m.value ? m.value : types_.none();
 }
 
+// What a part of a key is called where it is written: comm, args.fd, $size, str(args.filename).
+static std::string_view called(const Expr& e) {
+  if (const Name* name = if_a<Name>(&e)) return name->name;
+  if (const VariableRef* variable = if_a<VariableRef>(&e)) return variable->name;
+  if (const FieldRef* field = if_a<FieldRef>(&e)) return field->name;
+  if (const Cast* cast = if_a<Cast>(&e)) return called(*cast->operand);
+  const Call* call = if_a<Call>(&e);
+  if (!call) return {};
+  const std::string_view inner = call->arguments.empty() ? std::string_view() : called(*call->arguments[0]);
+  return inner.empty() ? call->name : inner;
+}
+
+static std::vector<std::string_view> names_of_key(const Expr& key) {
+  const Tuple* parts = if_a<Tuple>(&key);
+  if (!parts) return {called(key)};
+  if (!parts->names.empty()) return {parts->names.begin(), parts->names.end()};
+  std::vector<std::string_view> out;
+  for (const Expr* part : parts->elements) out.push_back(called(*part));
+  return out;
+}
+
 void Checker::check_key(MapRef& e) { check_key(*e.map, *e.key); }
 
 void Checker::check_key(Map& m, Expr& key) {
@@ -286,7 +307,7 @@ void Checker::check_key(Map& m, Expr& key) {
   if (!name || !name->builtin || id_of(*name->builtin) != id("tid") || !by_event) m.tid_only = false;
   if (t->is(Kind::none)) return;
   const type::Type* had = settled(m.inferred_key);
-  if (!had) m.key_where = key.where;
+  if (!had) m.key_where = key.where, m.key_names = program_.arena.copy(names_of_key(key));
   if (!join(m.inferred_key, t, &key))
     conflict(tag::type_mismatch, key.where,
              "`@" + std::string(m.name) + "` has keys of type " + text(had) + " and can't have one of type " +

@@ -15,7 +15,6 @@
 #include "report/names.h"
 #include "report/target_names.h"
 #include "session/color.h"
-#include "session/cost_limit.h"
 #include "session/follow_groups.h"
 #include "session/life.h"
 #include "session/listing.h"
@@ -42,7 +41,7 @@ namespace {
 constexpr uint64_t trial_steps = 1 << 28; // of a run over memory that changes: it may go in circles
 
 struct Session {
-  explicit Session(const Options& o) : options(o) {}
+  Session(const Options& o, std::span<Beside* const> b) : options(o), beside(b) {}
 
   base::Status read();
   base::Status parse_and_check();
@@ -62,6 +61,7 @@ struct Session {
   void report_steps();
 
   const Options& options;
+  const std::span<Beside* const> beside;
   std::unique_ptr<Output> output;
   std::optional<base::Source> source;
   base::Diagnostics diagnostics;
@@ -226,6 +226,7 @@ base::Status Session::start_processes() {
 base::Status Session::lower() {
   compiling.lower = lower_options(compiled, options.engine, child ? &*child : nullptr);
   compiling.lower.counts_missing_elements = options.report_faults;
+  compiling.lower.samples = options.max_cost.has_value() && options.engine == EngineKind::kernel;
   if (options.stopped) compiling.lower.own_process = {options.stopped->target().parent(), {}, {}};
   bool ok = timed(lower_ns, [&] { return session::lower(compiled, compiling, diagnostics); });
   report_mistakes();
@@ -330,7 +331,7 @@ base::Status Session::live() {
                .watch = watch ? &*watch : nullptr,
                .unwinding = unwinding ? &*unwinding : nullptr,
                .files = &files,
-               .print_maps_on_exit = config.flag("print_maps_on_exit"),
+               .print_maps_on_exit = config.flag("print_maps_on_exit") && std::ranges::none_of(beside, &Beside::shows_maps),
                .missing_may_be = config.text("missing_probes") != "error",
                .report_missing = config.text("missing_probes") != "ignore"};
   FollowGroups groups(compiled.program, backend->engine(), names);
@@ -338,10 +339,9 @@ base::Status Session::live() {
     ACU_CHECK(groups.begin());
     life.regulars.push_back(groups.regular(&files));
   }
-  std::optional<CostLimit> limit;
-  if (options.max_cost && options.engine == EngineKind::kernel && !options.dry_run) {
-    limit.emplace(*backend, compiled.program, *options.max_cost, *output);
-    life.regulars.push_back(limit->regular());
+  for (Beside* one : beside) {
+    ACU_TRY(Regular* const regular, one->begin({compiled.program, *backend, effects, printer, *output}));
+    life.regulars.push_back(regular);
   }
   effects.draw_with([&](const ir::Action& action, const std::vector<ir::Entry>& entries) -> base::Status {
     const uint64_t now = life.detached_ns ? life.detached_ns : base::clock_ns(CLOCK_MONOTONIC);
@@ -360,7 +360,8 @@ base::Status Session::live() {
   if (d_output) d_output->finish();
   if (std::string told = omitted ? omitted->told() : std::string(); !told.empty()) output->message(told);
   compiled.machine->store_facts();
-  status = life.failed || (limit && limit->is_exceeded()) ? static_cast<int>(base::Failure::runtime) : effects.status();
+  const bool has_failed = life.failed || std::ranges::any_of(beside, &Beside::has_failed);
+  status = has_failed ? static_cast<int>(base::Failure::runtime) : effects.status();
   return {};
 }
 
@@ -475,7 +476,7 @@ int refuse(const base::Error& error, const Options& options) {
 
 } // namespace
 
-int run(const Options& given) {
+int run(const Options& given, std::span<Beside* const> beside) {
   Options options = given;
   std::erase_if(options.named, [&](auto& n) { return n.first == "help" && (options.help = true); });
   bool has_script = options.has_script || !options.file.empty();
@@ -501,7 +502,7 @@ int run(const Options& given) {
     return 0;
   }
 
-  Session s(options);
+  Session s(options, beside);
   if (host) {
     s.host = std::move(host);
     s.compiling.features = &s.features.emplace(*s.host);

@@ -2,15 +2,42 @@
 #pragma once
 
 #include "ir/engine.h"
+#include "report/report.h"
+#include "session/backend.h"
 #include "session/compile.h"
+#include "session/effects.h"
+#include "session/life.h"
 #include "session/options.h"
+#include "session/output.h"
 
+#include <span>
 #include <string>
 
 namespace session {
 
+// What runs, once it is loaded; all of it lives until the script has ended.
+struct Running {
+  const ir::Program& program;
+  Backend& backend;
+  Effects& effects;
+  report::Printer& printer;
+  Output& output;
+};
+
+// Work that is done now and then beside a running script.
+class Beside {
+public:
+  virtual ~Beside() = default;
+  // Before the probes are attached.
+  virtual base::Result<Regular*> begin(const Running& running) = 0;
+  // Then maps are not printed at the end.
+  virtual bool shows_maps() const { return false; }
+  // Then so has the script, once it has ended.
+  virtual bool has_failed() const { return false; }
+};
+
 // Prints to standard output and standard error. Returns the exit status.
-int run(const Options& options);
+int run(const Options& options, std::span<Beside* const> beside = {});
 
 // For tests: runs the begin probes, then the end probes, and gives back all that a session would have written
 // to standard output, maps included. Messages (errorf, losses) follow it, each with "stderr: " before it.

@@ -1,4 +1,4 @@
-// The table of duty cycles (flame/duty_cycle.h).
+// The table of duty cycles (budget/duty_cycle.h).
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace spec {
 
-// Probes that are attached part of the time if they would exceed a budget (flame/duty_cycle.h).
+// Probes that are attached part of the time if they would exceed a budget (budget/duty_cycle.h).
 struct DutyCycle {
   std::string_view probes = {};   // those whose names begin so; empty: none
   double budget = 0;              // of the CPUs that is_of_host means

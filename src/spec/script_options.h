@@ -28,6 +28,31 @@ inline constexpr Option no_feature_option = {
                "boot_clock|tai_clock|cmpxchg|current_task|task_registers",
     .several = true,
     .doc = "Disable a kernel feature, as on kernels that lack it; `acu info` explains each."};
+inline constexpr Option run_pid_option = {
+    .id = OptionId::pid,
+    .letter = 'p',
+    .name = "pid",
+    .argument = "PID",
+    .doc = "Trace only this process, and stop when it exits."};
+inline constexpr Option run_container_option = {
+    .id = OptionId::container,
+    .name = "container",
+    .argument = "CONTAINER",
+    .doc = "Trace only processes of this container, given by name, ID (3 digits or more), pod or pattern, also of those that start later; "
+           "files of user probes are those of the container."};
+inline constexpr Option run_cgroup_option = {
+    .id = OptionId::cgroup,
+    .name = "cgroup",
+    .argument = "GROUP",
+    .doc = "Trace only processes of this control group and those below it, also of those that are made later."};
+inline constexpr Option run_max_cost_option = {
+    .id = OptionId::max_cost,
+    .name = "max-cost",
+    .argument = "PERCENT",
+    .doc = "Keep the cost of the probes below PERCENT of the host's CPUs: probes that only count look at one of n events and count it n times; if that is not enough, or they do more, the script ends."};
+inline constexpr Option unsafe_option = {
+    .id = OptionId::unsafe, .name = "unsafe", .doc = "Allow calls that can change the system, such as system(), and return probes that terminate a program when an exception "
+           "passes through them."};
 
 inline constexpr Option run_options[] = {
     script_option,
@@ -40,20 +65,9 @@ inline constexpr Option run_options[] = {
      .name = "command",
      .argument = "CMD",
      .doc = "Start CMD once the probes are attached, and stop when it exits. `cpid` is its process ID."},
-    {.id = OptionId::pid,
-     .letter = 'p',
-     .name = "pid",
-     .argument = "PID",
-     .doc = "Trace only this process, and stop when it exits."},
-    {.id = OptionId::container,
-     .name = "container",
-     .argument = "CONTAINER",
-     .doc = "Trace only processes of this container, given by name, ID (3 digits or more), pod or pattern, also of those that start later; "
-            "files of user probes are those of the container."},
-    {.id = OptionId::cgroup,
-     .name = "cgroup",
-     .argument = "GROUP",
-     .doc = "Trace only processes of this control group and those below it, also of those that are made later."},
+    run_pid_option,
+    run_container_option,
+    run_cgroup_option,
     {.id = OptionId::output,
      .letter = 'o',
      .name = "output",
@@ -76,16 +90,12 @@ inline constexpr Option run_options[] = {
      .argument = "MODE",
      .allowed = "line|full|none",
      .doc = "Output buffering: line (default), full or none."},
-    {.id = OptionId::max_cost,
-     .name = "max-cost",
-     .argument = "PERCENT",
-     .doc = "End the script when its probes take more than PERCENT of the host's CPUs."},
+    run_max_cost_option,
     {.id = OptionId::faults,
      .letter = 'k',
      .name = "faults",
      .doc = "Report where in the script memory reads failed, and which map elements that were read do not exist."},
-    {.id = OptionId::unsafe, .name = "unsafe", .doc = "Allow calls that can change the system, such as system(), and return probes that terminate a program when an exception "
-            "passes through them."},
+    unsafe_option,
     read_only_option,
     no_warnings_option,
     include_dir_option,

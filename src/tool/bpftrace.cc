@@ -1,6 +1,6 @@
 // `acu bpftrace`, and a link to acu of that name: its command line into session::Options. What is printed to standard
 // output and the exit status are those of bpftrace; messages are acu's own.
-#include "session/run.h"
+#include "budget/run.h"
 #include "tool/tool.h"
 
 namespace tool {
@@ -29,7 +29,7 @@ int bpftrace(Words words) {
   auto options = session::read_options(*arguments);
   if (!options.ok()) return refuse_as_bpftrace(options.error().message);
   options->as_bpftrace = true;
-  return session::run(*options);
+  return budget::run(*options);
 }
 
 } // namespace tool

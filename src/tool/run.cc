@@ -1,5 +1,5 @@
 // `acu run`: the command line into session::Options.
-#include "session/run.h"
+#include "budget/run.h"
 #include "tool/tool.h"
 
 namespace tool {
@@ -20,7 +20,7 @@ int run(Words words, const session::ReadyTool& tool) {
   auto options = session::read_options(*arguments);
   if (!options.ok()) return refuse(options.error().message);
   session::be_tool(*options, tool);
-  return session::run(*options);
+  return budget::run(*options);
 }
 
 } // namespace tool

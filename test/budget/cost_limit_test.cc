@@ -1,54 +1,127 @@
-// A script whose probes take more than is allowed ends; another one goes on. The run times are made up.
-#include "session/cost_limit.h"
+// A script whose probes take more than is allowed lets fewer events count, is attached part of the time, or ends; another one goes on. The run times are made up.
+#include "budget/cost_limit.h"
 
+#include "base/clock.h"
 #include "bpf/syscall.h"
 #include "recording_backend.h"
+#include "report/names.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace {
 
+// Its programs take so many percent of the host's CPUs: those that look at all events, and those that look at none.
 class CostlyBackend : public RecordingBackend {
 public:
-  uint64_t ns_between_looks = 0;
-  session::RunCosts run_costs() override { return costs_.ns += ns_between_looks, costs_.runs++, costs_; }
+  double percent_of_all = 0, percent_of_none = 0;
+  session::RunCosts run_costs() override {
+    const uint64_t now = base::clock_ns();
+    const double cpus = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+    const double percent = percent_of_none + (percent_of_all - percent_of_none) / static_cast<double>((word() >> 32) + 1);
+    if (last_ns_ && is_attached_) costs_.ns += static_cast<uint64_t>(static_cast<double>(now - last_ns_) * cpus * percent / 100);
+    last_ns_ = now;
+    return costs_;
+  }
+  base::Status attach(uint32_t probe, const Refused& refused) override { return is_attached_ = true, attached_++, RecordingBackend::attach(probe, refused); }
+  void detach_probes(std::span<const uint32_t>) override { run_costs(), is_attached_ = false; }
+  int attached() const { return attached_; } // again
+  // ir::EventShare as the program sees it.
+  uint64_t word() {
+    uint64_t out = ir::EventShare{}.word();
+    if (!recording.maps[0].empty()) std::memcpy(&out, recording.maps[0].back().values.data(), sizeof out);
+    return out;
+  }
 
 private:
   session::RunCosts costs_;
+  uint64_t last_ns_ = 0;
+  bool is_attached_ = true;
+  int attached_ = 0;
 };
 
-// How many ticks say that it goes on, of at most `most`.
-int ticks(uint64_t ns_between_looks, int most, bool* is_exceeded) {
+struct Limited {
   CostlyBackend backend;
-  backend.ns_between_looks = ns_between_looks;
   ir::Program program;
-  const base::Fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  session::Output output(nowhere.get(), session::Buffering::full, false);
-  session::CostLimit limit(backend, program, 5, output);
-  session::Regular& regular = *limit.regular();
-  regular.begin();
-  int n = 0;
-  for (; n < most; n++) {
-    const base::Result<bool> goes_on = regular.tick();
-    if (!goes_on.ok() || !*goes_on) break;
-  }
-  *is_exceeded = limit.is_exceeded();
-  return n;
-}
+  base::Fd nowhere{::open("/dev/null", O_WRONLY | O_CLOEXEC)};
+  session::Output output{nowhere.get(), session::Buffering::full, false};
+  report::SystemNames names;
+  report::Printer printer{program, backend.engine(), names, output, {}};
+  session::Effects effects{program, backend.engine(), printer, output, nullptr};
+  budget::CostLimit limit;
+  session::Regular* regular = nullptr;
 
-} // namespace
+  explicit Limited(bool counts, bool only_counts = false, int pid = -1) : limit(5, pid) {
+    if (counts) program.event_share = 0;
+    program.only_counts = only_counts;
+    program.probes.push_back({.name = "tracepoint:a:b", .context = probe::Context::tracepoint, .events = {}});
+    regular = *limit.begin({program, backend, effects, printer, output});
+    regular->begin();
+  }
+  // How many ticks say that it goes on, of at most `most`, each at its time.
+  int ticks(int most) {
+    for (int n = 0; n < most; n++) {
+      const uint64_t now = base::clock_ns();
+      if (regular->next_ns > now && regular->next_ns - now < 50'000'000) ::usleep(static_cast<useconds_t>((regular->next_ns - now) / 1000 + 1));
+      const base::Result<bool> goes_on = regular->tick();
+      if (!goes_on.ok() || !*goes_on) return n;
+    }
+    return most;
+  }
+};
+
+bool is_measured() { return bpf::measure_run_times().valid(); }
+#define NEED_RUN_TIMES if (!is_measured()) GTEST_SKIP() << "the kernel does not measure run times for this user"
 
 TEST(CostLimit, EndsAfterTwoMeasurementsAboveIt) {
-  if (!bpf::measure_run_times().valid()) GTEST_SKIP() << "the kernel does not measure run times for this user";
-  bool is_exceeded = false;
-  EXPECT_EQ(ticks(1'000'000'000'000, 20, &is_exceeded), 3); // begin, above, begin, above
-  EXPECT_TRUE(is_exceeded);
+  NEED_RUN_TIMES;
+  Limited run(false);
+  run.backend.percent_of_all = run.backend.percent_of_none = 40;
+  EXPECT_EQ(run.ticks(20), 3); // begin, above, begin, above
+  EXPECT_TRUE(run.limit.has_failed());
 }
 
 TEST(CostLimit, LeavesOthersAlone) {
-  if (!bpf::measure_run_times().valid()) GTEST_SKIP() << "the kernel does not measure run times for this user";
-  bool is_exceeded = true;
-  EXPECT_EQ(ticks(0, 20, &is_exceeded), 20);
-  EXPECT_FALSE(is_exceeded);
+  NEED_RUN_TIMES;
+  Limited run(true, true);
+  run.backend.percent_of_all = 4;
+  EXPECT_EQ(run.ticks(10), 10);
+  EXPECT_FALSE(run.limit.has_failed());
+  EXPECT_EQ(run.backend.word(), ir::EventShare{}.word());
 }
+
+TEST(CostLimit, FewerEventsCountWhileThatHelps) {
+  NEED_RUN_TIMES;
+  Limited run(true);
+  run.backend.percent_of_all = 40, run.backend.percent_of_none = 0.5;
+  EXPECT_EQ(run.ticks(8), 8);
+  EXPECT_GE(run.limit.one_of(), 8u);
+  EXPECT_LE(run.limit.one_of(), 32u);
+  run.backend.percent_of_all = 1, run.backend.percent_of_none = 0.01;
+  EXPECT_EQ(run.ticks(16), 16);
+  EXPECT_EQ(run.limit.one_of(), 1u);
+  EXPECT_EQ(run.backend.word(), ir::EventShare{}.word());
+  EXPECT_FALSE(run.limit.has_failed());
+}
+
+TEST(CostLimit, EndsWhereFewerEventsDoNotHelp) {
+  NEED_RUN_TIMES;
+  Limited run(true);
+  run.backend.percent_of_all = 50, run.backend.percent_of_none = 20;
+  EXPECT_LT(run.ticks(30), 30);
+  EXPECT_TRUE(run.limit.has_failed());
+  EXPECT_FALSE(run.limit.has_duty_cycle());
+}
+
+TEST(CostLimit, ProbesOfAProcessThatOnlyCountAreAttachedPartOfTheTime) {
+  NEED_RUN_TIMES;
+  Limited run(true, true, ::getpid());
+  run.backend.percent_of_all = 50, run.backend.percent_of_none = 20;
+  EXPECT_EQ(run.ticks(40), 40);
+  EXPECT_FALSE(run.limit.has_failed());
+  EXPECT_TRUE(run.limit.has_duty_cycle());
+  EXPECT_GE(run.backend.attached(), 1);
+}
+
+} // namespace

@@ -118,7 +118,7 @@ TEST(Arguments, HelpNamesEveryOption) {
 TEST(Arguments, OptionsMeanTheSameEverywhere) {
   std::map<std::string_view, char> letters; // by name
   std::map<char, std::string_view> names;   // by letter
-  constexpr std::string_view of_their_own[] = {"run", "bpftrace", "dscript", "emit", "agent", "trace", "core", "snap", "sym", "modules", "why"}; // bpftrace's, DTrace's, strace's and (-C) ps's letters, -t of --to, and older
+  constexpr std::string_view of_their_own[] = {"run", "bpftrace", "dscript", "export", "emit", "agent", "trace", "core", "snap", "sym", "modules", "why"}; // bpftrace's, DTrace's, strace's and (-C) ps's letters, -t of --to, and older
   for (const spec::Subcommand& s : spec::subcommands)
     for (const spec::Option& o : s.options) {
       if (o.name.empty() || o.name == "execute") continue; // -e is a script wherever one is taken
