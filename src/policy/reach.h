@@ -50,6 +50,7 @@ inline constexpr CommandReach reaches[] = {
     {"core", Reach::files},
     {"snap", Reach::processes, Code::if_words},
     {"sql", Reach::host},
+    {"export", Reach::processes, Code::always},
     {"emit", Reach::nothing, Code::always},
     {"tools", Reach::nothing},
     {"tool", Reach::nothing, Code::if_words, true},

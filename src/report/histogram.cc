@@ -75,6 +75,10 @@ size_t bar_length(uint64_t count, uint64_t most) {
 
 } // namespace
 
+Row histogram_bucket(const type::Type& type, uint32_t index) {
+  return type.is(type::Kind::hist) ? hist_row(static_cast<uint32_t>(type.step), index) : lhist_row(type, index);
+}
+
 std::vector<Row> histogram_rows(const type::Type& type, Bytes buckets, uint64_t div) {
   uint32_t first = 0, end = type.count;
   while (first < end && bucket(buckets, first) == 0) first++;
@@ -82,7 +86,7 @@ std::vector<Row> histogram_rows(const type::Type& type, Bytes buckets, uint64_t 
   std::vector<Row> rows;
   rows.reserve(end - first);
   for (uint32_t i = first; i < end; i++) {
-    Row row = type.is(type::Kind::hist) ? hist_row(static_cast<uint32_t>(type.step), i) : lhist_row(type, i);
+    Row row = histogram_bucket(type, i);
     row.count = bucket(buckets, i) / std::max<uint64_t>(div, 1);
     rows.push_back(row);
   }

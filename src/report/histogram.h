@@ -20,6 +20,8 @@ struct Row {
   uint64_t count = 0;
 };
 
+// The range of a bucket, without a count.
+Row histogram_bucket(const type::Type& type, uint32_t index);
 // From the first bucket that is not empty to the last; counts are divided by `div` (0: 1).
 std::vector<Row> histogram_rows(const type::Type& type, Bytes buckets, uint64_t div);
 // All buckets together.

@@ -7,6 +7,7 @@
 #include "report/format.h"
 #include "report/json.h"
 #include "report/map.h"
+#include "report/openmetrics.h"
 #include "report/text.h"
 #include "report/time.h"
 
@@ -179,6 +180,12 @@ void Printer::map(uint32_t map, const std::vector<ir::Entry>& entries, uint64_t 
     print_map_json(state_->context, request, take);
   else
     print_map_text(state_->context, request, take);
+}
+
+std::string Printer::metrics(uint32_t map, const std::vector<ir::Entry>& entries, uint64_t top, std::string_view name) {
+  std::string out;
+  append_metrics(out, state_->context, {state_->context.program.maps[map], entries, top}, name);
+  return out;
 }
 
 void Printer::entry(uint32_t map, const ir::Entry& entry) {

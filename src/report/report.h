@@ -66,6 +66,8 @@ public:
   void record(const ir::Action& action, std::span<const std::byte> payload, std::string_view place);
   // A whole map: sorted, `top` largest only (0: all), values divided by `div` (0: 1).
   void map(uint32_t map, const std::vector<ir::Entry>& entries, uint64_t top, uint64_t div);
+  // The same as metrics (report/openmetrics.h) of this name, of the `top` largest keys.
+  std::string metrics(uint32_t map, const std::vector<ir::Entry>& entries, uint64_t top, std::string_view name);
   // The value of one entry, as print(@m[key]) shows it.
   void entry(uint32_t map, const ir::Entry& entry);
   // See Names::seen. No stack: the process begins to run.

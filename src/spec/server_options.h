@@ -1,7 +1,7 @@
 // Options of the commands that serve others.
 #pragma once
 
-#include "spec/shared_options.h"
+#include "spec/script_options.h"
 
 namespace spec {
 
@@ -41,6 +41,24 @@ inline constexpr Option serve_options[] = {
     server_cost_option,
     {.id = OptionId::audit, .name = "audit", .argument = "FILE", .doc = "Append a line of JSON for each change or measurement to FILE (default: the store's name and .audit)."},
     {.id = OptionId::sample, .name = "sample", .argument = "WHAT", .allowed = "host|cpu|offcpu", .doc = "Only record WHAT into the store, without a server, until a signal or --max-duration."},
+    help_option};
+inline constexpr Option export_options[] = {
+    script_option,
+    {.id = OptionId::listen, .name = "listen", .argument = "ADDRESS:PORT", .doc = "Address and port to listen on (default 127.0.0.1:9435; port 0: any that is free). Other addresses than those of loopback need --tls-cert and --token-file."},
+    {.id = OptionId::tls_cert, .name = "tls-cert", .argument = "FILE", .doc = "Encrypt connections (TLS 1.2 and 1.3) with the certificate in FILE (PEM, followed by those of its issuers)."},
+    tls_key_option,
+    {.id = OptionId::token_file, .name = "token-file", .argument = "FILE", .doc = "Answer only requests with the token in FILE (`Authorization: Bearer TOKEN`). Only its owner may read the file."},
+    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Export only the N largest keys of each map (default 10000); the others are counted."},
+    run_pid_option,
+    run_container_option,
+    run_cgroup_option,
+    run_max_cost_option,
+    quiet_option,
+    unsafe_option,
+    no_warnings_option,
+    include_dir_option,
+    include_file_option,
+    parameter_option,
     help_option};
 inline constexpr Option store_options[] = {
     {.id = OptionId::keep, .name = "keep", .argument = "TIME", .doc = "With `compact`: delete what is older (default 7d)."},

@@ -118,6 +118,12 @@ inline constexpr Subcommand subcommands[] = {
      sql_options,
      "acu sql \"select pid, name, resident from processes order by resident desc limit 5\"\nacu sql --tables sockets\n"
      "acu sql -f csv \"select name, reads, writes from disks\""},
+    {"export", "[options] FILE|TOOL|-|-e SCRIPT [ARG…] [-- --NAME=VALUE…]",
+     "Run a script and offer its maps as metrics, in the OpenMetrics format, to Prometheus and others that ask for /metrics. A map is a metric, the parts of\n"
+     "its keys are labels. Maps are read only when they are asked for.",
+     export_options,
+     "acu export -e 'tracepoint:syscalls:sys_enter_openat { @opens[comm] = count(); }'\nacu export runqlat --listen 127.0.0.1:9436\n"
+     "acu export --container web -e 'profile:hz:99 { @samples[comm] = count(); }'"},
     {"emit", "--to FRAMEWORK [options] FILE|TOOL|-e SCRIPT [ARG…] [-- --NAME=VALUE…]",
      "Write a script as source for another framework: bpftrace (also older versions), SystemTap, DTrace and others. Parameters of the script become\n"
      "constants. What the framework lacks is rewritten, or reported with its location and an alternative.",

@@ -49,15 +49,6 @@ base::Result<int> read_version(const session::Arguments& arguments, const emit::
   return static_cast<int>(*number);
 }
 
-// The script's text; the name of a built-in tool stands for its script where there is no such file.
-base::Result<base::Source> read_source(session::Options& options) {
-  struct stat about = {};
-  const bool is_file = options.has_script || options.file == "-" || ::stat(options.file.c_str(), &about) == 0;
-  const Script* script = is_file ? nullptr : find_script(options.file);
-  if (!script) return session::read_script(options);
-  return base::Source(options.file + ".bt", std::string(script->text));
-}
-
 std::string short_name(const base::Source& source) {
   std::string_view name = source.name();
   name.remove_prefix(std::min(name.rfind('/') + 1, name.size()));
@@ -132,7 +123,8 @@ base::Status emit_script(const session::Arguments& arguments) {
   ACU_TRY(const emit::Target* target, read_target(arguments));
   ACU_TRY(const int version, read_version(arguments, *target));
   ACU_TRY(session::Options options, session::read_options(arguments));
-  ACU_TRY(base::Source source, read_source(options));
+  take_tool(options);
+  ACU_TRY(base::Source source, session::read_script(options));
   Static still;
   ACU_CHECK(open_core(arguments, *target, still));
   session::CompileOptions compiling = compile_options(options);

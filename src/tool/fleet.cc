@@ -27,14 +27,6 @@ base::Result<net::Endpoint> read_collector(const std::string& text) {
   return std::move(url->to);
 }
 
-base::Result<std::string> read_token(const std::string& path) {
-  constexpr size_t max_bytes = 512;
-  ACU_TRY(const std::string text, net::read_private("the token file", path, max_bytes));
-  const std::string token(base::trim(text));
-  if (token.empty() || token.find_first_of(" \t\r\n") != token.npos) return usage("the token file `" + path + "` does not have exactly one token");
-  return token;
-}
-
 base::Result<fleet::AgentOptions> read_agent(const session::Arguments& arguments) {
   fleet::AgentOptions out;
   const std::string *to = arguments.value(OptionId::to), *token = arguments.value(OptionId::token_file);
@@ -84,6 +76,14 @@ template<class Read, class Run> int run_with(std::string_view name, const sessio
 }
 
 } // namespace
+
+base::Result<std::string> read_token(const std::string& path) {
+  constexpr size_t max_bytes = 512;
+  ACU_TRY(const std::string text, net::read_private("the token file", path, max_bytes));
+  const std::string token(base::trim(text));
+  if (token.empty() || token.find_first_of(" \t\r\n") != token.npos) return usage("the token file `" + path + "` does not have exactly one token");
+  return token;
+}
 
 int agent(const session::Arguments& arguments) { return run_with("agent", arguments, read_agent, fleet::run_agent); }
 int collect(const session::Arguments& arguments) { return run_with("collect", arguments, read_collect, fleet::collect); }

@@ -7,6 +7,7 @@
 #include "tool/tool_header.h"
 
 #include <algorithm>
+#include <sys/stat.h>
 #include <vector>
 
 namespace tool {
@@ -68,6 +69,10 @@ static std::string example(const Script& script) {
   return std::string(base::trim(line.substr(0, line.find("   "))));
 }
 
+static session::ReadyTool ready(const Script& script) {
+  return {.name = std::string(script.name), .example = example(script), .parameters = parameters(script.text)};
+}
+
 int run_script(const Script& script, Words words) {
   for (std::string_view word : words) {
     if (word == "--") break;
@@ -80,12 +85,21 @@ int run_script(const Script& script, Words words) {
   std::string option = "-e", text(script.text);
   std::vector<char*> all = {option.data(), text.data()};
   all.insert(all.end(), words.begin(), words.end());
-  const session::ReadyTool tool = {.name = std::string(script.name), .example = example(script), .parameters = parameters(script.text)};
+  const session::ReadyTool tool = ready(script);
   if (!script.is_stopped) return run(all, tool);
   const bool is_live = std::any_of(words.begin(), words.end(), [](std::string_view w) {
     return w.starts_with("-p") || w.starts_with("--pid") || w.starts_with("--container");
   });
   return is_live ? snap(all, tool) : core(all, tool);
+}
+
+void take_tool(session::Options& options) {
+  struct stat about = {};
+  if (options.has_script || options.file.empty() || options.file == "-" || ::stat(options.file.c_str(), &about) == 0) return;
+  const Script* script = find_script(options.file);
+  if (!script) return;
+  options.script = script->text, options.has_script = true;
+  session::be_tool(options, ready(*script));
 }
 
 static void append_row(std::string& out, const Script& script) {

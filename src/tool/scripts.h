@@ -28,6 +28,8 @@ std::vector<ListedTool> listed_tools();
 
 // nullptr where there is none of this name.
 const Script* find_script(std::string_view name);
+// Where the script's file is not there and a tool has its name, that tool is meant.
+void take_tool(session::Options& options);
 // `words`: what follows the name. With --help it is explained instead.
 int run_script(const Script& script, Words words);
 

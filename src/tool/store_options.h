@@ -1,4 +1,4 @@
-// What `acu serve`, `acu store`, `acu agent` and `acu collect` have in common.
+// What `acu serve`, `acu export`, `acu store`, `acu agent` and `acu collect` have in common.
 #pragma once
 
 #include "session/arguments.h"
@@ -14,6 +14,10 @@ base::Result<store::Limits> read_limits(const session::Arguments& arguments);
 base::Result<std::string> state_folder();
 // --listen ADDRESS:PORT. Failure (usage): it is none.
 base::Status read_listen(const std::string& text, std::string& address, uint16_t& port);
+// Of this host alone.
+bool is_loopback(std::string_view address);
+// The only word of a private file (--token-file).
+base::Result<std::string> read_token(const std::string& path);
 // --tls-cert and --tls-key. Failure (usage): one without the other.
 base::Result<web::TlsFiles> read_tls(const session::Arguments& arguments);
 

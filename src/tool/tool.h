@@ -40,6 +40,7 @@ int stat(const session::Arguments& arguments);
 int core(Words words);
 int snap(Words words);
 int sql(const session::Arguments& arguments);
+int export_maps(const session::Arguments& arguments);
 int emit(const session::Arguments& arguments);
 int tools(Words words);
 int own_tool(Words words);
@@ -66,7 +67,7 @@ constexpr Command commands[] = {
     {"run", run}, {"list", list}, {"bpftrace", bpftrace}, {"dscript", dscript}, {"convert", convert}, {"sym", sym}, {"modules", modules},
     {"flame", flame}, {"record", record}, {"flight", flight}, {"dump", dump}, {"top", top}, {"report", report}, {"timeline", timeline},
     {"diff", diff}, {"trace", trace}, {"slow", slow}, {"waits", waits}, {"why", why}, {"graph", graph}, {"stat", stat}, {"core", core},
-    {"snap", snap}, {"sql", sql}, {"emit", emit}, {"tools", tools}, {"tool", own_tool}, {"mcp", mcp}, {"api", api}, {"serve", serve},
+    {"snap", snap}, {"sql", sql}, {"export", export_maps}, {"emit", emit}, {"tools", tools}, {"tool", own_tool}, {"mcp", mcp}, {"api", api}, {"serve", serve},
     {"store", store}, {"agent", agent}, {"collect", collect}, {"learn", learn}, {"policy", policy}, {"info", info}, {"help", help},
 };
 // The same for a tool, whose script is the text of -e.

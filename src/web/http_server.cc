@@ -277,9 +277,12 @@ private:
 
 class Server final : public HttpServer {
 public:
-  Server(const HttpLimits& limits, Service service) : acceptor_(shared_.io), signals_(shared_.io, SIGINT, SIGTERM), hangup_(shared_.io) {
+  Server(const HttpLimits& limits, Service service) : acceptor_(shared_.io), signals_(shared_.io), hangup_(shared_.io) {
     shared_.limits = limits;
     shared_.service = std::move(service);
+    error_code ignored;
+    if (shared_.service.ends_on_signals)
+      for (int signal : {SIGINT, SIGTERM}) signals_.add(signal, ignored);
     shared_.quick.emplace(limits.threads, limits.waiting);
     shared_.slow.emplace(limits.slow_threads, limits.slow_waiting);
     shared_.login.emplace(1, limits.login_waiting);
@@ -310,8 +313,9 @@ public:
     hangup_.add(SIGHUP, ignored);
     wait_for_hangup(std::make_shared<std::function<void()>>(std::move(work)));
   }
+  void stop() override { shared_.io.stop(); }
   void run() override {
-    signals_.async_wait([this](error_code failed, int) {
+    if (shared_.service.ends_on_signals) signals_.async_wait([this](error_code failed, int) {
       if (failed) return;
       error_code ignored;
       signals_.clear(ignored); // a second one ends acu at once

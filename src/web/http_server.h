@@ -41,8 +41,9 @@ public:
   virtual void use_tls(std::shared_ptr<const Tls> tls) = 0;
   // On SIGHUP, which ends acu otherwise; on the thread of run().
   virtual void on_hangup(std::function<void()> work) = 0;
-  // Until SIGINT or SIGTERM.
+  // Until stop(), and where the service ends on signals until SIGINT or SIGTERM.
   virtual void run() = 0;
+  virtual void stop() = 0; // from any thread
 };
 
 // Which threads answer a request.
@@ -58,6 +59,7 @@ struct Service {
   std::function<Response(Request)> answer;
   std::function<Lane(const Request&)> lane;
   std::vector<std::pair<std::string, std::string>> headers = {}; // of every response
+  bool ends_on_signals = true; // false: signals are another's
 };
 // `address`: a numeric one. Port 0: any that is free. Failure: the port is in use, or not permitted.
 base::Result<std::unique_ptr<HttpServer>> listen(const std::string& address, uint16_t port, const HttpLimits& limits, Service service);

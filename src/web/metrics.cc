@@ -1,22 +1,15 @@
 // OpenMetrics (https://prometheus.io/docs/specs/om/open_metrics_spec/) of the newest slots.
 #include "web/api.h"
 
-#include "base/text.h"
+#include "report/openmetrics.h"
 #include "web/parameters.h"
+
+#include <initializer_list>
+#include <utility>
 
 namespace web {
 
 namespace {
-
-// Label values (section 3.2.3): quotes, backslashes and line ends are escaped.
-std::string label(std::string_view text) {
-  std::string out;
-  for (char c : base::printable(text)) {
-    if (c == '\\' || c == '"') out += '\\';
-    out += c;
-  }
-  return out;
-}
 
 struct Family {
   std::string_view name, unit, metric, help;
@@ -25,7 +18,7 @@ constexpr Family of_services[] = {
     {"acu_service_cpu_cores", "cores", "cpu", "CPU time of a service, in CPUs."},
     {"acu_service_offcpu_threads", "threads", "offcpu", "Time that threads of a service waited, in threads (estimated from samples)."},
     {"acu_service_run_queue_threads", "threads", "run_queue", "Time that threads of a service waited for a CPU, in threads."},
-    {"acu_service_memory_bytes", "bytes", "memory", "Resident memory of a service."},
+    {"acu_service_memory_bytes", "bytes", "memory", "Resident memory of the processes of a service; what they share counts in each."},
     {"acu_service_page_faults_per_second", "", "faults", "Page faults of a service."},
     {"acu_service_processes", "", "processes", "Processes of a service."},
 };
@@ -36,15 +29,14 @@ constexpr Family of_host[] = {
     {"acu_own_lost_per_second", "", "own_lost", "Samples that were lost."},
 };
 
-void begin(std::string& out, const Family& family) {
-  out.append("# TYPE ").append(family.name).append(" gauge\n");
-  if (!family.unit.empty()) out.append("# UNIT ").append(family.name).append(" ").append(family.unit).append("\n");
-  out.append("# HELP ").append(family.name).append(" ").append(family.help).append("\n");
-}
+void begin(std::string& out, const Family& family) { report::append_family(out, family.name, "gauge", family.unit, family.help); }
+void begin_counter(std::string& out, std::string_view name, std::string_view help) { report::append_family(out, name, "counter", "", help); }
 
-// Section 5.1.2: its sample has the family's name and `_total`.
-void begin_counter(std::string& out, std::string_view name, std::string_view help) {
-  out.append("# TYPE ").append(name).append(" counter\n# HELP ").append(name).append(" ").append(help).append("\n");
+// {a="1",b="x"}
+std::string labels(std::initializer_list<std::pair<std::string_view, std::string_view>> all) {
+  std::string out = "{";
+  for (const auto& [name, value] : all) report::append_label(out, name, value);
+  return out + "}";
 }
 
 // What other servers took of the stacks and findings that are sent to them.
@@ -53,9 +45,9 @@ void add_pushes(std::string& out, const push::Pushes& pushes) {
   begin_counter(out, "acu_push_requests", "Requests to a server of --push, by what became of them.");
   for (const auto& [target, counts] : servers)
     for (const auto& [outcome, count] : {std::pair("sent", counts.sent), std::pair("refused", counts.refused), std::pair("dropped", counts.dropped)})
-      out += "acu_push_requests_total{server=\"" + label(target->shown()) + "\",line=\"" + std::to_string(target->line) + "\",outcome=\"" + outcome + "\"} " + std::to_string(count) + "\n";
+      out += "acu_push_requests_total" + labels({{"server", target->shown()}, {"line", std::to_string(target->line)}, {"outcome", outcome}}) + " " + std::to_string(count) + "\n";
   begin(out, {"acu_push_waiting_bytes", "bytes", "", "Requests to a server of --push that were not sent yet."});
-  for (const auto& [target, counts] : servers) out += "acu_push_waiting_bytes{server=\"" + label(target->shown()) + "\",line=\"" + std::to_string(target->line) + "\"} " + std::to_string(counts.waiting_bytes) + "\n";
+  for (const auto& [target, counts] : servers) out += "acu_push_waiting_bytes" + labels({{"server", target->shown()}, {"line", std::to_string(target->line)}}) + " " + std::to_string(counts.waiting_bytes) + "\n";
   begin_counter(out, "acu_push_skipped_minutes", "Minutes that were not sent to any server of --push.");
   out += "acu_push_skipped_minutes_total " + std::to_string(pushes.skipped_minutes()) + "\n";
 }
@@ -75,7 +67,7 @@ Response get_metrics(Api& api, const Request& request) {
     size_t shown = 0;
     for (const store::ServiceUse& use : uses)
       if (!use.service.name.empty() && shown++ < most_services)
-        out.append(family.name).append("{service=\"" + label(use.service.name) + "\",type=\"").append(store::name_of(use.service.type)).append("\"} " + json_number(use.metric(family.metric)) + "\n");
+        out.append(family.name).append(labels({{"service", use.service.name}, {"type", store::name_of(use.service.type)}}) + " " + json_number(use.metric(family.metric)) + "\n");
   }
   for (const Family& family : of_host) {
     begin(out, family); // without a sample where nothing was recorded
@@ -92,9 +84,9 @@ Response get_metrics(Api& api, const Request& request) {
   begin(out, {"acu_findings", "", "", "Causes of slowness that acu why found in the last hour."});
   for (const auto& [key, count] : counts) {
     const auto& [cause, verdict, service] = key;
-    out += "acu_findings{cause=\"" + label(cause) + "\",verdict=\"" + label(verdict) + "\",service=\"" + label(service) + "\"} " + std::to_string(count) + "\n";
+    out += "acu_findings" + labels({{"cause", cause}, {"verdict", verdict}, {"service", service}}) + " " + std::to_string(count) + "\n";
   }
-  return {.type = "application/openmetrics-text; version=1.0.0; charset=utf-8", .body = out + "# EOF\n"};
+  return {.type = std::string(report::openmetrics_type), .body = out + std::string(report::openmetrics_end)};
 }
 
 } // namespace web

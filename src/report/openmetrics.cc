@@ -1,0 +1,156 @@
+#include "report/openmetrics.h"
+
+#include "base/text.h"
+#include "report/histogram.h"
+#include "report/map_items.h"
+#include "report/number.h"
+#include "report/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+namespace report {
+
+using type::Kind;
+
+namespace {
+
+// Of a key that is one value, or the parts of one.
+std::vector<type::Field> parts_of(const type::Type& key) {
+  if (key.is(Kind::tuple)) return {key.fields().begin(), key.fields().end()};
+  type::Field only;
+  only.type = &key;
+  return {only};
+}
+
+// As the key is written in the script; two of one name, and those without, are told apart by their number.
+std::vector<std::string> label_names(const ir::Map& map) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < parts_of(*map.key).size(); i++) {
+    std::string name = i < map.key_names.size() ? metric_name(map.key_names[i]) : std::string();
+    const bool is_free = !name.empty() && name != "le" && !name.starts_with("__") && std::ranges::find(out, name) == out.end();
+    out.push_back(is_free ? std::move(name) : "key" + std::to_string(i));
+  }
+  return out;
+}
+
+// `a="1",b="x"`
+std::string labels_of(Context& context, const ir::Map& map, const std::vector<std::string>& names, Bytes key) {
+  std::string out;
+  if (!map.key) return out;
+  const std::vector<type::Field> parts = parts_of(*map.key);
+  for (size_t i = 0; i < parts.size(); i++) append_label(out, names[i], text_of(context, *parts[i].type, part(key, parts[i].offset, parts[i].type->size)));
+  return out;
+}
+
+void append_sample(std::string& out, std::string_view name, std::string_view suffix, const std::string& labels, Number number) {
+  out.append(name).append(suffix);
+  if (!labels.empty()) out += "{" + labels + "}";
+  out += ' ';
+  append(out, number);
+  out += '\n';
+}
+
+bool is_histogram(const type::Type& t) { return t.is(Kind::hist) || t.is(Kind::lhist); }
+bool is_plain(const type::Type& t) { return t.is(Kind::integer) || t.is(Kind::boolean) || t.is(Kind::enumeration); }
+
+std::string_view type_of(const type::Type& value) {
+  if (is_histogram(value)) return "histogram";
+  if (value.is(Kind::avg) || value.is(Kind::stats)) return "summary";
+  return value.is(Kind::count) || (value.is(Kind::sum) && !value.is_signed) ? "counter" : "gauge";
+}
+
+// Buckets of all keys end where the last one does that any of them has: a scrape has the same bounds for each key.
+size_t used_buckets(const type::Type& type, const std::vector<Item>& items) {
+  size_t used = 0;
+  for (const Item& i : items)
+    for (size_t b = type.count; b > used; b--)
+      if (load(part(i.value, (b - 1) * 8, 8), 8)) used = b;
+  return used;
+}
+
+void append_histogram_samples(std::string& out, std::string_view name, const std::string& labels, const type::Type& type, Bytes value, size_t used) {
+  uint64_t total = 0;
+  auto bucket = [&](std::string_view bound) {
+    std::string with = labels;
+    append_label(with, "le", bound);
+    append_sample(out, name, "_bucket", with, {total});
+  };
+  for (size_t i = 0; i < used; i++) {
+    const Row range = histogram_bucket(type, static_cast<uint32_t>(i));
+    total += load(part(value, i * 8, 8), 8);
+    if (!range.end) break; // without an end: that is +Inf
+    std::string bound;
+    const Wide last = *range.end - 1;
+    append(bound, {static_cast<uint64_t>(last), last < 0});
+    bucket(bound);
+  }
+  bucket("+Inf");
+}
+
+// A minimum or maximum of nothing.
+bool is_unset(const type::Type& type, Bytes value) { return (type.is(Kind::min) || type.is(Kind::max)) && load(part(value, 8, 8), 8) == 0; }
+
+void append_value(std::string& out, std::string_view name, const std::string& labels, const type::Type& type, Bytes value) {
+  if (type.is(Kind::avg) || type.is(Kind::stats)) {
+    const Stats stats = stats_of(type, value);
+    append_sample(out, name, "_count", labels, {stats.count});
+    append_sample(out, name, "_sum", labels, stats.total);
+  } else if (is_plain(type)) {
+    append_sample(out, name, "", labels, {extend(type, value), type.is_signed});
+  } else if (const auto number = number_of(type, value); number && !is_unset(type, value)) {
+    append_sample(out, name, type_of(type) == "counter" ? "_total" : "", labels, *number);
+  }
+}
+
+} // namespace
+
+void append_family(std::string& out, std::string_view name, std::string_view type, std::string_view unit, std::string_view help) {
+  out.append("# TYPE ").append(name).append(" ").append(type).append("\n");
+  if (!unit.empty()) out.append("# UNIT ").append(name).append(" ").append(unit).append("\n");
+  out.append("# HELP ").append(name).append(" ").append(help).append("\n");
+}
+
+void append_label(std::string& out, std::string_view name, std::string_view value) {
+  if (!out.empty() && !out.ends_with('{')) out += ',';
+  out.append(name).append("=\"");
+  for (char c : base::printable(value)) {
+    if (c == '\\' || c == '"') out += '\\';
+    out += c;
+  }
+  out += '"';
+}
+
+std::string metric_name(std::string_view text) {
+  std::string out;
+  for (char c : text) out += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  if (!out.empty() && std::isdigit(static_cast<unsigned char>(out[0]))) out.insert(0, "_");
+  return out;
+}
+
+std::string_view not_a_metric(const ir::Map& map) {
+  const type::Type& value = *map.value;
+  constexpr Kind numbers[] = {Kind::count, Kind::sum, Kind::min, Kind::max, Kind::avg, Kind::stats};
+  if (!is_plain(value) && !is_histogram(value) && std::ranges::find(numbers, value.kind) == std::end(numbers)) return "its values are not numbers";
+  if (!map.key) return {};
+  auto is_stack = [](const type::Field& f) { return f.type->is(Kind::kstack) || f.type->is(Kind::ustack) || f.type->is(Kind::stack); };
+  return std::ranges::any_of(parts_of(*map.key), is_stack) ? "its keys are stacks" : "";
+}
+
+void append_metrics(std::string& out, Context& context, const MapRequest& r, std::string_view name) {
+  const type::Type& value = *r.map.value;
+  const Selection selection = select(context, r);
+  const std::vector<std::string> names = r.map.key ? label_names(r.map) : std::vector<std::string>();
+  const size_t used = is_histogram(value) ? used_buckets(value, selection.items) : 0;
+  append_family(out, name, type_of(value), "", "The map @" + r.map.name + ".");
+  for (const Item& i : selection.items) {
+    const std::string labels = labels_of(context, r.map, names, i.key);
+    if (is_histogram(value))
+      append_histogram_samples(out, name, labels, value, i.value, used);
+    else
+      append_value(out, name, labels, value, i.value);
+  }
+}
+
+} // namespace report
