@@ -81,7 +81,7 @@ void HostReader::add_services(const Reading& before, const Reading& after, doubl
   struct Use {
     double cpu = 0, run_queue = 0, memory = 0, read = 0, written = 0, faults = 0, processes = 0;
   };
-  constexpr size_t most_services = 200;
+  constexpr size_t most_services = 1000; // docs/serve.md
   static const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   std::map<store::Service, Use> uses;
   double own_cpu = 0, own_memory = 0, run_queue = 0;
@@ -135,7 +135,7 @@ std::vector<store::Point> HostReader::points(const Reading& before, const Readin
   constexpr double sector = 512; // of /proc/diskstats, whatever the disk has
   for (const auto& [disk, counters] : after.host.disks) {
     const auto at = before.host.disks.find(disk);
-    if (at == before.host.disks.end()) continue;
+    if (at == before.host.disks.end() || !proc::is_disk_itself(disk)) continue;
     read += static_cast<double>(proc::growth(at->second.sectors_read, counters.sectors_read)) * sector;
     written += static_cast<double>(proc::growth(at->second.sectors_written, counters.sectors_written)) * sector;
   }
@@ -164,7 +164,7 @@ base::Status sample_host(const SamplerOptions& options) {
     const int signal = ::sigtimedwait(&signals, nullptr, &wait);
     if (signal < 0 && errno == EINTR) continue;
     Reading after = reader.read(&before);
-    ACU_CHECK(writer.write(slot_until_now(host_sampler, after.time_ns - before.time_ns), reader.points(before, after)));
+    ACU_CHECK(writer.write(slot_until(base::clock_ns(CLOCK_REALTIME), host_sampler, after.time_ns - before.time_ns), reader.points(before, after)));
     if (signal > 0) break;
     before = std::move(after);
   }

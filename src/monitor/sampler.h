@@ -34,6 +34,8 @@ inline constexpr std::string_view host_sampler = "host";
 
 // Weights of kinds that count samples are stored as time.
 std::string_view stored_unit(const spec::ProfileKind& kind);
+// What reports say of a profile of a kind that was read from a store. `what`: whose it is.
+void describe_stored(profile::Profile& profile, std::string_view kind, std::string what, std::string_view version);
 
 // Runs until the duration is over, or SIGINT or SIGTERM. Failure: the store is damaged, or probes cannot be attached. While its disk is full
 // or it is locked, samples are counted as lost.

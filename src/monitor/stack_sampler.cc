@@ -6,12 +6,23 @@
 #include "base/text.h"
 #include "flame/sampling.h"
 #include "proc/text.h"
+#include "profile/completeness.h"
 
 #include <sys/mman.h>
 
 namespace monitor {
 
 std::string_view stored_unit(const spec::ProfileKind& kind) { return kind.unit == "samples" ? "ns" : kind.unit; }
+
+void describe_stored(profile::Profile& profile, std::string_view kind, std::string what, std::string_view version) {
+  const spec::ProfileKind& row = *spec::find_profile_kind(kind);
+  profile.about.title = row.title;
+  profile.about.unit = stored_unit(row);
+  profile.about.what = std::move(what);
+  profile.about.version = version;
+  profile.about.incomplete = profile::why_incomplete(profile);
+  profile.about.complete = profile::complete_samples(profile);
+}
 
 namespace {
 
@@ -65,18 +76,18 @@ bool StackSampler::look(const flame::Look& look) {
   store::Batch batch = {.profile = &look.profile, .gains = look.gains};
   // Only of threads that gained something: the others may have ended long ago.
   batch.services.resize(look.profile.threads().size());
-  std::map<uint32_t, store::Service> known;
+  std::map<std::pair<uint32_t, uint32_t>, store::Service> known; // by process and its name: one that runs another program has another service
   for (const profile::Gain& gain : look.gains) {
     const uint32_t thread = look.profile.samples()[gain.sample].thread;
     const profile::Thread& t = look.profile.threads()[thread];
-    const auto [at, is_new] = known.try_emplace(t.pid);
+    const auto [at, is_new] = known.try_emplace({t.pid, t.process});
     if (is_new) at->second = services_.of_process(static_cast<int>(t.pid), look.profile.texts()[t.process]);
     batch.services[thread] = at->second;
   }
   if (sampling_.kind->unit == "samples" && sampling_.rate) batch.scale = 1e9 / static_cast<double>(sampling_.rate);
   std::vector<store::Point> points;
   add_points(look, batch, points);
-  failure = writer_.write(slot_until_now(kind_.name, look.passed_ns), std::move(points), &batch);
+  failure = writer_.write(slot_until(look.time_ns, kind_.name, look.passed_ns), std::move(points), &batch);
   release_mapped_files();
   return failure.ok();
 }
@@ -87,7 +98,7 @@ base::Status sample_stacks(const StoredKind& kind, const SamplerOptions& options
   ACU_TRY(const base::Fd owned, options.own(kind.name));
   ACU_TRY(std::unique_ptr<store::Store> store, options.open());
   Writer writer(*store);
-  flame::SamplingOptions sampling = {.kind = spec::find_profile_kind(kind.name), .rate = kind.rate, .duration_ns = options.duration_ns, .quiet = true};
+  flame::SamplingOptions sampling = {.kind = spec::find_profile_kind(kind.name), .rate = kind.rate, .duration_ns = options.duration_ns, .only_ended = true, .quiet = true};
   StackSampler sampler(kind, sampling, writer);
   flame::Viewer viewer;
   viewer.period_ns = options.flush_ns;

@@ -1,7 +1,6 @@
 // A batch that cannot be written is dropped, and its samples are counted as lost in the next one that can.
 #include "monitor/writer.h"
 
-#include "base/clock.h"
 #include "base/counted.h"
 #include "base/output_file.h"
 
@@ -10,8 +9,8 @@
 
 namespace monitor {
 
-store::Slot slot_until_now(std::string_view source, uint64_t passed_ns) {
-  const uint64_t middle_ns = base::clock_ns(CLOCK_REALTIME) - passed_ns / 2;
+store::Slot slot_until(uint64_t end_ns, std::string_view source, uint64_t passed_ns) {
+  const uint64_t middle_ns = end_ns - passed_ns / 2;
   return {.source = std::string(source), .begin = store::slot_of(static_cast<int64_t>(middle_ns / 1'000'000'000)), .covered_ns = passed_ns};
 }
 
@@ -28,8 +27,7 @@ base::Status Writer::write(const store::Slot& slot, std::vector<store::Point> po
     lost_samples_ = 0, lost_slots_ = 0;
     return {};
   }
-  const bool can_pass = written.error().message.find("disk is full") != std::string::npos || written.error().message.find("locked") != std::string::npos;
-  if (!can_pass) return written;
+  if (!store::is_passing(written.error())) return written;
   if (!lost_slots_++) base::write_all(STDERR_FILENO, "acu serve: " + written.error().message + "\n");
   lost_samples_ = lost;
   if (batch)

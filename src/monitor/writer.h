@@ -8,8 +8,8 @@
 
 namespace monitor {
 
-// What a source recorded until now, for so long: the slot in which the middle of that time is.
-store::Slot slot_until_now(std::string_view source, uint64_t passed_ns);
+// What a source recorded for so long until that time (CLOCK_REALTIME): the slot in which the middle of it is.
+store::Slot slot_until(uint64_t end_ns, std::string_view source, uint64_t passed_ns);
 
 class Writer {
 public:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <ranges>
 
 namespace proc {
@@ -64,6 +65,16 @@ std::optional<uint64_t> read_run_delay(std::string_view schedstat) {
     if (words[0].starts_with("cpu") && words.size() > 8) out = out.value_or(0) + number_at(words, 8);
   }
   return out;
+}
+
+bool is_disk_itself(const std::string& name) {
+  std::string folder = name;
+  std::ranges::replace(folder, '/', '!'); // as sysfs names it
+  folder = "/sys/block/" + folder;
+  std::error_code ignored;
+  const auto is_there = [&](const char* name) { return std::filesystem::exists(folder + name, ignored); };
+  const bool is_on_others = is_there("/loop") || (is_there("/slaves") && !std::filesystem::is_empty(folder + "/slaves", ignored));
+  return is_there("") && !is_on_others;
 }
 
 std::map<std::string, DiskCounters> read_disk_counters(std::string_view diskstats) {

@@ -37,6 +37,8 @@ struct DiskCounters {
   uint64_t flushes = 0, flush_ms = 0;    // from Linux 5.5 on
 };
 std::map<std::string, DiskCounters> read_disk_counters(std::string_view diskstats);
+// Of those names: whether it is a disk by itself, no partition and not on others (loop, device mapper, RAID), whose bytes are counted there, too.
+bool is_disk_itself(const std::string& name);
 
 // Packets that network devices dropped on receiving: /proc/net/dev.
 uint64_t read_receive_drops(std::string_view dev);

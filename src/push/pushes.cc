@@ -49,9 +49,8 @@ base::Status Pushes::put_minute(int64_t begin) {
     if (!all.samples().empty()) read.emplace_back(&kind, std::move(all));
   }
   for (auto& [kind, all] : read) {
-    const spec::ProfileKind& about = *spec::find_profile_kind(kind->name);
-    all.about.title = about.title, all.about.unit = monitor::stored_unit(about), all.about.what = "all processes";
-    all.about.host = options_.host, all.about.version = options_.version;
+    monitor::describe_stored(all, kind->name, "all processes", options_.version);
+    all.about.host = options_.host;
     put(kind->name, all);
   }
   return {};

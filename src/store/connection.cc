@@ -32,8 +32,10 @@ Statement& Statement::bind(int number, std::string_view text) {
 Statement& Statement::bind_bytes(int number, std::string_view bytes) {
   return ::sqlite3_bind_blob(statement_, number, bytes.empty() ? "" : bytes.data(), static_cast<int>(bytes.size()), SQLITE_TRANSIENT), *this;
 }
+// Nothing runs while a failure waits to be asked for: a full disk makes SQLite roll the transaction back, and what came after it would be committed row by row, with
+// numbers of rows that are not there any more.
 bool Statement::step() {
-  if (!statement_) return false;
+  if (!statement_ || failure_->code) return false;
   const int code = ::sqlite3_step(statement_);
   if (code != SQLITE_ROW && code != SQLITE_DONE) failure_->note(::sqlite3_db_handle(statement_), code);
   return code == SQLITE_ROW;
@@ -52,6 +54,11 @@ std::string_view Statement::text(int column) const {
 }
 
 static constexpr std::string_view took_longer = "the query of the store took longer than ";
+
+// A message has the path, which may say anything; these are the ends of its sentences.
+static constexpr std::string_view disk_is_full = ": the disk is full, or its size limit is reached\nhint: free space, or lower --keep or --max-size of acu serve, which continues by itself", is_locked = " is locked by another program";
+
+bool is_passing(const base::Error& error) { return error.message.ends_with(disk_is_full) || error.message.ends_with(is_locked); }
 
 bool is_time_limit(const base::Error& error) { return error.message.starts_with(took_longer); }
 
@@ -82,14 +89,14 @@ base::Error Connection::error(int code, std::string_view message) const {
   if (((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN) && is_on_full_disk(path_)) code = SQLITE_FULL;
   const std::string subject = "the store `" + path_ + "`";
   switch (code & 0xff) {
-  case SQLITE_FULL: return {base::Failure::runtime, "cannot write " + subject + ": the disk is full, or its size limit is reached\nhint: free space, or lower --keep or --max-size of acu serve, which continues by itself"};
+  case SQLITE_FULL: return {base::Failure::runtime, "cannot write " + subject + std::string(disk_is_full)};
   case SQLITE_NOTADB: return {base::Failure::runtime, subject + " is not a store: it is no SQLite database\nhint: name another file with --store, or move this one away"};
   case SQLITE_CORRUPT: return {base::Failure::runtime, subject + " is damaged (" + why + ")\nhint: acu store " + path_ + " check; move it away to begin anew"};
   case SQLITE_CANTOPEN: return {base::Failure::runtime, "cannot open " + subject + ": no such file or folder, or no permission"};
   case SQLITE_READONLY:
   case SQLITE_PERM: return {base::Failure::permission, "cannot write " + subject + ": no permission"};
   case SQLITE_INTERRUPT: return time_limit();
-  case SQLITE_BUSY: return {base::Failure::runtime, subject + " is locked by another program"};
+  case SQLITE_BUSY: return {base::Failure::runtime, subject + std::string(is_locked)};
   case SQLITE_IOERR: return {base::Failure::runtime, "input or output error of " + subject + " (" + why + ")"};
   default: return {base::Failure::runtime, subject + ": " + why};
   }
@@ -100,7 +107,7 @@ base::Result<Connection> Connection::open(const std::string& path, Access access
   Connection out;
   out.path_ = path;
   if (access == Access::write && path != ":memory:") // so that it never has the permissions of the umask
-    if (const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600); fd >= 0) ::close(fd);
+    if (const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600); fd >= 0) ::close(fd); // through a link, too: who names the store chose it
   sqlite3* connection = nullptr;
   const int flags = access == Access::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
   const int code = ::sqlite3_open_v2(path.c_str(), &connection, flags | SQLITE_OPEN_FULLMUTEX, nullptr);

@@ -34,7 +34,7 @@ public:
   Statement& bind(int number, double value);
   Statement& bind(int number, std::string_view text); // copied
   Statement& bind_bytes(int number, std::string_view bytes);
-  // true: there is a row. false: there is none, or it failed, which Connection::status() tells.
+  // true: there is a row. false: there is none, or it or an earlier statement failed, which Connection::status() tells. Until then no statement runs.
   bool step();
   // Until there is no row; then it can be run again.
   void run();

@@ -138,6 +138,8 @@ base::Result<profile::Profile> SqliteStore::profile(const ProfileQuery& query) {
 
 // Of a number that several sources record (own_lost), the sum; where one of them recorded nothing, that of the others.
 base::Result<Series> SqliteStore::series(const std::string& service, const std::vector<std::string>& metrics, Range range, uint64_t points) {
+  Transaction reading(connection_);
+  ACU_CHECK(reading.begin_reading());
   Series out;
   const int64_t length = std::max<int64_t>(range.to - range.from, 1);
   points = std::clamp<uint64_t>(points, 1, 5000);
@@ -192,6 +194,8 @@ base::Result<Series> SqliteStore::series(const std::string& service, const std::
 }
 
 base::Result<std::vector<ServiceUse>> SqliteStore::services(Range range) {
+  Transaction reading(connection_);
+  ACU_CHECK(reading.begin_reading());
   std::map<std::pair<int64_t, int64_t>, double> means; // by service and metric
   for (int64_t source : sources()) {
     std::map<std::pair<int64_t, int64_t>, double> sums;

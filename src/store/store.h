@@ -132,5 +132,7 @@ public:
 enum class Mode : uint8_t { read, write };
 base::Result<std::unique_ptr<Store>> open_sqlite(const std::string& path, Mode mode, uint64_t limit_ns = 0);
 bool is_time_limit(const base::Error& error);
+// A full disk, or a store that another program has locked: later it can be written again.
+bool is_passing(const base::Error& error);
 
 } // namespace store

@@ -177,6 +177,8 @@ base::Status SqliteStore::compact(const Limits& limits, int64_t now) {
 }
 
 base::Result<std::vector<std::string>> SqliteStore::check() {
+  Transaction reading(connection_); // what others delete meanwhile is still there
+  ACU_CHECK(reading.begin_reading());
   std::vector<std::string> out;
   Statement integrity = connection_.prepare("PRAGMA integrity_check(20)");
   while (integrity.step())

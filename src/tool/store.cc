@@ -4,7 +4,6 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "monitor/sampler.h"
-#include "profile/completeness.h"
 #include "profile/formats.h"
 #include "report/json_object.h"
 #include "tool/sizes.h"
@@ -77,13 +76,7 @@ base::Status export_range(store::Store& store, const session::Arguments& argumen
   query.range = {store::slot_of(from), to};
   ACU_TRY(profile::Profile profile, store.profile(query));
   if (profile.samples().empty()) return base::Error{base::Failure::nothing_matched, "no samples in that range\nhint: acu store FILE sizes shows what is recorded"};
-  const spec::ProfileKind& kind = *spec::find_profile_kind(query.kind);
-  profile.about.title = kind.title;
-  profile.about.unit = monitor::stored_unit(kind);
-  profile.about.what = query.service.empty() ? "all processes" : query.service;
-  profile.about.version = version_number();
-  profile.about.incomplete = profile::why_incomplete(profile);
-  profile.about.complete = profile::complete_samples(profile);
+  monitor::describe_stored(profile, query.kind, query.service.empty() ? "all processes" : query.service, version_number());
   ACU_CHECK(base::write_file(*output, format->write(profile)));
   say(*output + ": " + base::counted(profile.about.samples, "sample") + "\n");
   return {};

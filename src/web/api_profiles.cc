@@ -3,7 +3,6 @@
 
 #include "base/text.h"
 #include "monitor/sampler.h"
-#include "profile/completeness.h"
 #include "profile/formats.h"
 #include "profile/tables.h"
 #include "report/json_object.h"
@@ -57,13 +56,8 @@ std::string what_of(const ProfileQuery& query) {
 
 base::Result<profile::Profile> read_profile(Api& api, const Request& request, store::Store& store, const ProfileQuery& query) {
   ACU_TRY(profile::Profile out, store.profile(query));
-  const spec::ProfileKind& kind = *spec::find_profile_kind(query.kind);
-  out.about.title = kind.title;
-  out.about.unit = monitor::stored_unit(kind);
-  out.about.what = what_of(query);
-  out.about.host = host_of(api, request), out.about.version = api.version;
-  out.about.incomplete = profile::why_incomplete(out);
-  out.about.complete = profile::complete_samples(out);
+  monitor::describe_stored(out, query.kind, what_of(query), api.version);
+  out.about.host = host_of(api, request);
   return out;
 }
 

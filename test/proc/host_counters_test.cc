@@ -1,6 +1,7 @@
 // Texts of /proc as this and older kernels write them, empty and damaged ones.
 #include "proc/host_counters.h"
 
+#include <filesystem>
 #include <gtest/gtest.h>
 
 using namespace proc;
@@ -112,4 +113,16 @@ TEST(PeerPorts, AreCountedByPeer) {
             "   6: 0100007F: 0200007F:1F90 01\n   7: x\n");
   EXPECT_EQ(ports.largest(), 2u);
   EXPECT_EQ(PeerPorts(1, 2).largest(), 0u);
+}
+
+// Of this host: a partition is a folder of its disk in sysfs, which tells its number.
+TEST(Disks, ThoseThatLieOnOthersAreNone) {
+  EXPECT_FALSE(proc::is_disk_itself("no such disk"));
+  std::error_code ignored;
+  for (const auto& disk : std::filesystem::directory_iterator("/sys/block", ignored)) {
+    for (const auto& part : std::filesystem::directory_iterator(disk.path(), ignored))
+      EXPECT_FALSE(std::filesystem::exists(part.path() / "partition") && proc::is_disk_itself(part.path().filename())) << part.path();
+    const bool lies_on_none = !std::filesystem::exists(disk.path() / "loop") && (!std::filesystem::exists(disk.path() / "slaves") || std::filesystem::is_empty(disk.path() / "slaves"));
+    EXPECT_EQ(proc::is_disk_itself(disk.path().filename()), lies_on_none) << disk.path();
+  }
 }

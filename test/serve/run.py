@@ -603,6 +603,25 @@ def full_disk(acu):
         subprocess.run(["umount", folder])
 
 
+def waits_that_last_are_in_no_slot(acu):
+    """A sampler that is replaced does not add what threads have waited so far to its last slot, which is short."""
+    name, store = f"napper-{os.getpid() % 10000}", path("naps.db")
+    shutil.copy("/bin/sleep", path(name))
+    sampler = subprocess.Popen([acu, "serve", "--sample", "offcpu", "--store", store, "--max-duration", f"{patient(8):.0f}s"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(patient(2))
+    nappers = [subprocess.Popen([path(name), "1000"]) for _ in range(10)]
+    try:
+        sampler.wait(patient(60))
+        done = subprocess.run([acu, "store", store, "export", "--kind", "offcpu", "--service", name, "--from", "-120", "-o", path("naps.folded")], capture_output=True, text=True, timeout=patient(60))
+    finally:
+        for napper in nappers:
+            napper.kill()
+            napper.wait()
+    waited = sum(int(line.rpartition(" ")[2]) for line in open(path("naps.folded"))) if done.returncode == 0 else 0
+    need(done.returncode == 0 or "no samples" in done.stderr, done.stderr)
+    need(waited < 5e9, f"{waited / 1e9:.1f} s of naps that go on")
+
+
 def looking_after_a_store(acu):
     recorded(acu)
     server = shared(acu)
@@ -782,6 +801,6 @@ def others_use_a_store_during_an_import(acu):
 
 TESTS = [flame_graph_within_30_seconds, servers_in_interpreted_languages, filters, formats, overview_and_services, waits_are_recorded, comparison, exports_are_csv, metrics, promtool_accepts_metrics, prometheus_scrapes_metrics, scripts, jobs_can_be_cancelled, measure_now, lists, sql,
          nothing_without_a_token, one_token_one_session, other_sites, paths_lead_nowhere, large_and_broken_requests, slow_and_idle_connections, audit, bad_stores, one_sampler_for_a_source, samplers_give_mapped_files_back, messages_of_samplers_come_at_once, slow_queries_keep_nobody_waiting, killed_and_started_again, read_only,
-         full_disk, looking_after_a_store, a_recording_is_imported_once, a_killed_import_leaves_nothing, an_import_fails_on_a_full_disk_and_is_repeated, others_use_a_store_during_an_import]
+         full_disk, waits_that_last_are_in_no_slot, looking_after_a_store, a_recording_is_imported_once, a_killed_import_leaves_nothing, an_import_fails_on_a_full_disk_and_is_repeated, others_use_a_store_during_an_import]
 
 sys.exit(run_suite(TESTS, TMP))

@@ -7,7 +7,10 @@
 #include "store/writer_lock.h"
 
 #include <cmath>
+#include <csignal>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace store {
@@ -219,6 +222,56 @@ TEST(Store, KeepsTheHeaviestOfVeryManyStacks) {
   EXPECT_EQ(profile->total(), 4999u + 1000u); // none is lost
   EXPECT_EQ(store->profile({.kind = "cpu", .range = {0, 100}, .process = "p"})->total(), 4999u + 1000u);
   EXPECT_EQ(store->profile({.kind = "cpu", .range = {0, 100}, .pid = 1})->about.samples, 2000u);
+}
+
+// As many names as fit into no cache, into a file that may not grow so far: SQLite rolls the transaction back in the middle of it.
+TEST(Store, ALostWriteLeavesNothing) {
+  const Scratch scratch;
+  auto store = open_sqlite(scratch.path("store"), Mode::write);
+  const Recorded first(1000);
+  ASSERT_TRUE((*store)->write(first.slot, {}, &first.batch).ok());
+  profile::Profile many;
+  const uint32_t thread = many.thread({.pid = 1, .tid = 1, .process = many.text("p"), .name = many.text("t")});
+  std::vector<profile::Gain> gains;
+  for (int i = 0; i < 1990; i++) gains.push_back({many.add(thread, many.node(0, many.frame({.name = many.text(std::string(3000, 'n') + std::to_string(i))})), 1, 1), 1u, 1});
+  const Batch batch = {.profile = &many, .gains = gains, .services = {{"p", ServiceType::process}}};
+  for (const rlim_t most : {2 << 20, 3 << 20, 5 << 20, 7 << 20}) {
+    rlimit before = {};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const rlimit small = {most, before.rlim_max};
+    const auto old = ::signal(SIGXFSZ, SIG_IGN);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const bool is_written = (*store)->write({.source = "cpu", .begin = 2000, .covered_ns = ten_seconds}, {}, &batch).ok();
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    ::signal(SIGXFSZ, old);
+    EXPECT_FALSE(is_written) << most;
+    const auto faults = (*store)->check();
+    ASSERT_TRUE(faults.ok()) << faults.error().message;
+    EXPECT_TRUE(faults->empty()) << most << ": " << faults->front();
+    EXPECT_EQ(rows(**store, "stacks"), 2) << most;
+  }
+  const Recorded second(2000);
+  ASSERT_TRUE((*store)->write(second.slot, {}, &second.batch).ok());
+  EXPECT_EQ((*store)->profile({.kind = "cpu", .range = {1000, 3000}})->total(), 800u);
+}
+
+TEST(Store, FailuresThatPassAreKnownByTheirSentence) {
+  const Scratch scratch;
+  scratch.write("locked disk is full", "this is no store, and its name says nothing about that");
+  const auto refused = open_sqlite(scratch.path("locked disk is full"), Mode::write);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_FALSE(is_passing(refused.error())) << refused.error().message;
+}
+
+TEST(Store, AFileBehindALinkIsPrivate) {
+  const Scratch scratch;
+  const mode_t before = ::umask(022);
+  ASSERT_EQ(::symlink(scratch.path("target").c_str(), scratch.path("link").c_str()), 0);
+  EXPECT_TRUE(open_sqlite(scratch.path("link"), Mode::write).ok());
+  ::umask(before);
+  struct stat about = {};
+  ASSERT_EQ(::stat(scratch.path("target").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777, 0600u);
 }
 
 // Hours are kept beside the slots that they are made of: both give the same sums, also where the range has parts of hours.
