@@ -7,10 +7,11 @@
 //       ffffffff81a1b2c3 vfs_read+0x83 ([kernel.kallsyms])
 //
 // acu writes one such sample for each distinct stack, its weight in the place of the period and `samples` (or
-// the unit) as the event; addresses are not kept, and 0. Of perf's own text each sample counts 1, unless its
-// event is one of acu's.
+// the unit) as the event; addresses are not kept, and 0. What was recorded is in a comment (headings.h), which older files lack. Of
+// perf's own text each sample counts 1.
 #include "base/text.h"
 #include "profile/formats.h"
+#include "profile/headings.h"
 #include "profile/kinds_in_files.h"
 
 #include <algorithm>
@@ -22,12 +23,14 @@ namespace {
 
 constexpr std::string_view own_header = "# acu: one sample for each stack, with its weight";
 constexpr std::string_view until_end = "; the last line ends it\n", own_end = "# end\n"; // older ones have neither
+constexpr std::string_view own_heading = "# acu recorded: "; // the second line
 constexpr size_t most_looked_at = 64 << 10;
 
 struct Header {
   std::string_view thread;
   uint32_t pid = 0, tid = 0;
   uint64_t period = 1;
+  std::string_view event;
   std::string_view rest; // of the line, behind the event
 };
 
@@ -67,10 +70,16 @@ bool parse_header(std::string_view line, Header& out) {
   out.tid = static_cast<uint32_t>(base::parse_integer(tid).value_or(0));
   const char* end = words[at - 1].data() + words[at - 1].size();
   out.thread = std::string_view(words[0].data(), static_cast<size_t>(end - words[0].data()));
-  out.period = time + 1 < words.size() && all_digits(words[time + 1]) ? base::parse_integer(words[time + 1]).value_or(1) : 1;
-  size_t event = time + 1;
+  const bool has_period = time + 1 < words.size() && all_digits(words[time + 1]);
+  out.period = has_period ? base::parse_integer(words[time + 1]).value_or(1) : 1;
+  const size_t first = time + 1 + has_period;
+  size_t event = first;
   while (event < words.size() && !words[event].ends_with(':')) event++;
-  out.rest = event < words.size() ? base::trim(line.substr(static_cast<size_t>(words[event].data() + words[event].size() - line.data()))) : std::string_view();
+  out.event = out.rest = {};
+  if (event == words.size()) return true;
+  const auto begin = static_cast<size_t>(words[first].data() - line.data()), behind = static_cast<size_t>(words[event].data() + words[event].size() - line.data());
+  out.event = line.substr(begin, behind - begin - 1);
+  out.rest = base::trim(line.substr(behind));
   return true;
 }
 
@@ -141,18 +150,19 @@ struct Parser {
   void finish() {
     if (!std::exchange(has_sample, false)) return;
     uint32_t node = 0;
-    uint64_t weight = is_own ? header.period : 1;
+    const uint64_t weight = is_own ? header.period : 1, count = is_own && header.event != "samples" ? 1 : weight;
+    if (is_own && !header.event.empty()) p.about.unit = header.event;
     // An inlined function's code is in the file of the function it is in, which stands behind it.
     for (size_t i = frames.size(); i-- > 0;) {
       if (spec::is_inlined(frames[i].kind) && i + 1 < frames.size())
         frames[i].module = frames[i + 1].module;
       node = p.node(node, p.frame(frames[i]));
-      p.about.frames += weight;
-      p.about.frames_named += frames[i].named ? weight : 0;
+      p.about.frames += count;
+      p.about.frames_named += frames[i].named ? count : 0;
     }
     uint32_t name = p.text(header.thread);
-    p.add(p.thread({header.pid, header.tid, name, name}), node, weight, weight);
-    p.about.samples += weight;
+    p.add(p.thread({header.pid, header.tid, name, name}), node, weight, count);
+    p.about.samples += count;
     frames.clear();
   }
 };
@@ -162,6 +172,7 @@ struct Parser {
 std::string write_perf_script(const Profile& p) {
   std::string out(own_header);
   out += until_end;
+  out.append(own_heading).append(base::printable(heading_of(p.about))).append("\n");
   for (const Sample& s : p.samples()) {
     const Thread& t = p.threads()[s.thread];
     std::string_view name = p.texts()[t.name];
@@ -217,10 +228,13 @@ base::Result<Profile> read_perf_script(std::string_view bytes) {
   if (!bytes.ends_with(has_end ? own_end : "\n"))
     return base::Error{base::Failure::runtime, "it is text of perf script, and cut: its end is missing"};
   size_t number = 0;
+  bool has_heading = false;
   for (std::string_view line : base::split(bytes, '\n')) {
     number++;
     Header whole;
-    if (base::trim(line).empty()) {
+    if (parser.is_own && number == 2 && line.starts_with(own_heading)) {
+      has_heading = take_heading(line.substr(own_heading.size()), true, parser.p.about);
+    } else if (base::trim(line).empty()) {
       parser.finish();
     } else if (line[0] == '\t' || (parser.has_sample && line[0] == ' ' && (!parse_header(line, whole) || whole.rest.empty()))) {
       if (parser.has_sample) parser.frames.push_back(parse_frame(parser.p, line));
@@ -235,6 +249,8 @@ base::Result<Profile> read_perf_script(std::string_view bytes) {
     }
   }
   parser.finish();
+  About& about = parser.p.about;
+  if (!has_heading && about.unit != "samples") about.title = about.unit;
   return std::move(parser.p);
 }
 

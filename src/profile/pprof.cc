@@ -1,12 +1,15 @@
 // pprof's format: a gzip'ed message of github.com/google/pprof/proto/profile.proto. A location stands for a
 // function with the calls inlined there, the innermost first. Notes are functions without a file. Kinds that none of that
-// tells have their mark (kinds_in_files.h) behind the function's system name. Thread and process are labels.
+// tells have their mark (kinds_in_files.h) behind the function's system name. Thread and process are labels. Comments
+// name what was recorded (headings.h), and acu as the writer.
 #include "base/protobuf.h"
 #include "profile/formats.h"
+#include "profile/headings.h"
 #include "profile/kinds_in_files.h"
 #include "report/number.h"
 
 #include <algorithm>
+#include <array>
 #include <libdeflate.h>
 #include <map>
 
@@ -55,6 +58,9 @@ enum : uint32_t { id = 1, name = 2, system_name = 3, file = 4 };
 
 constexpr uint64_t most_bytes = uint64_t{1} << 30;
 constexpr std::string_view gzip_magic = "\x1f\x8b";
+constexpr std::string_view own_comment = "written by acu";
+// Beginnings of the names of values that are CPU time, as tools call it.
+constexpr std::array<std::string_view, 3> cpu_values = {"cpu", "cycles", "sample"};
 
 std::string gzip(const std::string& in) {
   constexpr int quick = 1;
@@ -99,7 +105,8 @@ public:
     out_.number(in_profile::duration, p_.about.duration_ns);
     if (is_cpu) value_type(in_profile::period_type, "cpu", "nanoseconds");
     out_.number(in_profile::period, p_.about.period_ns);
-    out_.number(in_profile::comment, text(p_.about.title + " of " + p_.about.what));
+    out_.number(in_profile::comment, text(heading_of(p_.about)));
+    out_.number(in_profile::comment, text(own_comment));
     for (const auto& [text, number] : texts_in_order_) out_.bytes(in_profile::text, *text), (void)number;
     return out_.text();
   }
@@ -202,6 +209,7 @@ public:
     if (!in.ok() || texts_.empty())
       return base::Error{base::Failure::runtime, "it is not a pprof profile, or it is damaged"};
     choose_value();
+    choose_title();
     for (base::ByteSpan sample : samples_)
       if (!add(sample))
         return base::Error{base::Failure::runtime, is_comparison_ ? "the profile has negative values: it is a comparison of two profiles"
@@ -234,6 +242,7 @@ private:
     case in_profile::duration: p_.about.duration_ns = in.number(); break;
     case in_profile::period_type: period_type_ = pair_of(in.bytes()); break;
     case in_profile::period: period_ = in.number(); break;
+    case in_profile::comment: in.append_to(comments_); break;
     case in_profile::preferred_type: preferred_type_ = in.number(); break;
     case in_profile::mapping: take_mapping(in.bytes()); break;
     case in_profile::function: {
@@ -286,8 +295,8 @@ private:
     while (m.next()) (m.field() == 1 ? out.first : out.second) = m.number();
     return out;
   }
-  // The one that the profile prefers, else the last, as in pprof itself; time of a known period becomes samples again. Samples are
-  // counted by the value before it.
+  // The one that the profile prefers, else the last, as in pprof itself; time becomes samples again where all of it is whole periods.
+  // Samples are counted by the value before it.
   void choose_value() {
     if (types_.empty()) types_.emplace_back();
     value_ = types_.size() - 1;
@@ -296,13 +305,31 @@ private:
     const auto is_count = [&](size_t at) { return text(types_[at].second) == "count"; };
     count_ = value_ && is_count(value_ - 1) ? value_ - 1 : is_count(value_) ? value_ : types_.size();
     const std::string_view unit = text(types_[value_].second);
-    const bool is_sampled = unit == "nanoseconds" && count_ < value_ && period_ && text(period_type_.second) == "nanoseconds";
+    const bool is_sampled = unit == "nanoseconds" && count_ < value_ && period_ && text(period_type_.second) == "nanoseconds" && are_whole_periods();
     if (is_sampled) p_.about.period_ns = period_;
     p_.about.unit = is_sampled              ? "samples"
                     : unit == "nanoseconds" ? "ns"
                     : unit == "count"       ? text(types_[value_].first)
                                             : unit;
     if (p_.about.unit.empty()) p_.about.unit = "samples";
+  }
+  bool are_whole_periods() const {
+    return std::ranges::all_of(samples_, [&](base::ByteSpan sample) {
+      base::ProtoReader m(sample);
+      std::vector<uint64_t> values;
+      while (m.next())
+        if (m.field() == in_sample::value) m.append_to(values);
+      return value_ >= values.size() || values[value_] % period_ == 0;
+    });
+  }
+  // If no comment names what was recorded, the name of the values does.
+  void choose_title() {
+    const bool is_own = std::ranges::any_of(comments_, [&](uint64_t comment) { return text(comment) == own_comment; });
+    if (std::ranges::any_of(comments_, [&](uint64_t comment) { return take_heading(text(comment), is_own, p_.about); })) return;
+    const std::string_view type = text(types_[value_].first);
+    const bool is_cpu = std::ranges::any_of(cpu_values, [&](std::string_view begin) { return type.starts_with(begin); });
+    if (!type.empty() && !is_cpu) p_.about.title = type;
+    if (type.empty() && p_.about.unit == "ns") p_.about.title = "time"; // of what kind, nothing says
   }
   // Of code without a function: "libx.so.1+0x2234".
   Frame place(const Location& l) {
@@ -336,7 +363,7 @@ private:
     if (!m.ok() || value_ >= values.size()) return false;
     is_comparison_ = static_cast<int64_t>(values[value_]) < 0;
     if (is_comparison_) return false;
-    const uint64_t period = std::max<uint64_t>(p_.about.period_ns, 1), weight = values[value_] / period + (values[value_] % period > period / 2);
+    const uint64_t weight = values[value_] / std::max<uint64_t>(p_.about.period_ns, 1);
     const uint64_t count = count_ < values.size() ? values[count_] : 1;
     uint32_t node = 0;
     const auto call = [&](const Frame& f) {
@@ -374,6 +401,7 @@ private:
   std::vector<std::string_view> texts_;
   std::vector<std::pair<uint64_t, uint64_t>> types_;
   std::vector<base::ByteSpan> samples_;
+  std::vector<uint64_t> comments_; // texts
   std::map<uint64_t, Mapping> mappings_;
   std::map<uint64_t, Function> functions_;
   std::map<uint64_t, uint64_t> build_ids_;            // by file; both are texts

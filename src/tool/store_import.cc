@@ -30,11 +30,7 @@ std::string kind_names() {
 base::Result<std::string> kind_of(const profile::Profile& p, const session::Arguments& arguments) {
   if (const std::string* kind = arguments.value(OptionId::kind)) return *kind;
   for (const monitor::StoredKind& kind : monitor::stored_kinds)
-    if (spec::find_profile_kind(kind.name)->title == p.about.title) {
-      // Files of other formats have no title; acu's own recordings of CPU time count samples, or are of a store and have a version.
-      if (kind.name == "cpu" && p.about.unit == "ns" && p.about.version.empty()) return usage("the file does not name what its time is: CPU time, or waits\nhint: --kind " + kind_names());
-      return std::string(kind.name);
-    }
+    if (spec::find_profile_kind(kind.name)->title == p.about.title) return std::string(kind.name);
   return usage("a recording of `" + p.about.title + "` cannot be stored\nhint: --kind " + kind_names() + ", if it is one of these");
 }
 

@@ -122,6 +122,38 @@ TEST(PerfScript, WhatAcuWritesIsReadBack) {
   EXPECT_EQ(lines_of(*again, perf), lines_of(p, perf));
 }
 
+std::string about_of(std::string_view text) {
+  auto p = read_perf_script(text);
+  if (!p.ok()) return "FAILED: " + p.error().message;
+  const About& a = p->about;
+  return a.title + " of " + a.what + ": " + std::to_string(a.samples) + " samples, " + std::to_string(p->total()) + " " + a.unit;
+}
+
+TEST(PerfScript, WhatWasRecordedIsKept) {
+  Profile p;
+  p.about.title = "Waiting", p.about.unit = "ns", p.about.what = "command sh -c echo\n12 1.5: 1 x:";
+  add(p, {{"main"}, {"wait"}}, 3'000'000'000, 7);
+  add(p, {{"main"}, {"read"}}, 5, 2);
+  EXPECT_EQ(about_of(write_perf_script(p)), "Waiting of command sh -c echo\\n12 1.5: 1 x:: 2 samples, 3000000005 ns");
+  p.about.unit = "kinds of reads";
+  EXPECT_EQ(about_of(write_perf_script(p)), "Waiting of command sh -c echo\\n12 1.5: 1 x:: 2 samples, 3000000005 kinds of reads");
+  Profile cpu;
+  cpu.about.what = "all processes";
+  add(cpu, {{"main"}}, 5);
+  EXPECT_EQ(about_of(write_perf_script(cpu)), "CPU of all processes: 5 samples, 5 samples");
+  EXPECT_EQ(about_of(write_perf_script(Profile())), "CPU of : 0 samples, 0 samples");
+}
+
+// Those of older versions have no heading, and the oldest no end.
+TEST(PerfScript, OlderFilesOfAcuHaveOnlyAUnit) {
+  EXPECT_EQ(about_of("# acu: one sample for each stack, with its weight; the last line ends it\napp 1/1 [000] 0.000000: 4096 bytes:\n\t 0 f (/a)\n\n# end\n"), "bytes of : 1 samples, 4096 bytes");
+  EXPECT_EQ(about_of("# acu: one sample for each stack, with its weight\napp 1/1 [000] 0.000000: 12 samples:\n\t 0 f (/a)\n\n"), "CPU of : 12 samples, 12 samples");
+}
+
+TEST(PerfScript, EventsOfPerfAreNoUnits) {
+  EXPECT_EQ(about_of("app 1/1 [000] 1.0: 4096 bytes:\n\t 1 f (/a)\n\n"), "CPU of : 1 samples, 1 samples");
+}
+
 TEST(PerfScript, ItIsKnownByItsFirstLines) {
   EXPECT_TRUE(is_perf_script("app 1/1 [000] 1.0: 1 cycles:\n\t 1 f (/a)\n"));
   EXPECT_TRUE(is_perf_script("# comment\n\napp 1 1.0: cycles:\n"));

@@ -108,6 +108,24 @@ TEST(Pprof, OnlyAPeriodOfTimeMakesSamples) {
   }
 }
 
+// Values of a merged or a weighted profile are no multiples of its period: nothing of them is lost, however small.
+TEST(Pprof, PartsOfAPeriodAreKept) {
+  for (const bool are_whole : {false, true}) {
+    Message m = small();
+    m.sample({1}, {1, are_whole ? 10'000'000u : 4'000'000u});
+    m.sample({2, 1}, {1, are_whole ? 20'000'000u : 3'000'000u});
+    m.sample({2}, {1, 10'000'000});
+    m.number(12, 10'000'000), m.value_type("cpu", "nanoseconds", 11);
+    auto p = read_pprof(m.bytes());
+    ASSERT_TRUE(p.ok());
+    EXPECT_EQ(std::to_string(p->total()) + " " + p->about.unit, are_whole ? "4 samples" : "17000000 ns");
+    EXPECT_EQ(p->about.period_ns, are_whole ? 10'000'000u : 0u);
+    EXPECT_EQ(p->about.samples, 3u);
+    EXPECT_EQ(functions_of(*p, SortBy::self).size(), 3u);
+    EXPECT_EQ(p->about.title, "CPU");
+  }
+}
+
 TEST(Pprof, NumbersMayBePackedOrNot) {
   for (bool is_packed : {false, true}) {
     Message m = small();
@@ -225,6 +243,40 @@ TEST(Pprof, UnitsAreKept) {
     EXPECT_EQ(again->about.unit, unit);
     EXPECT_EQ(lines_of(*again), lines_of(p)) << unit;
   }
+}
+
+TEST(Pprof, WhatWasRecordedIsKept) {
+  for (auto [title, unit] : {std::pair("CPU", "samples"), std::pair("Waiting", "ns"), std::pair("Memory growth", "bytes"), std::pair("Page faults", "faults"), std::pair("reads of files", "hits")}) {
+    Profile p;
+    p.about.title = title, p.about.unit = unit, p.about.what = "process 17 (cat of Alice)";
+    add(p, {{"f"}}, 1000, 3);
+    auto again = read_pprof(write_pprof(p));
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(again->about.title + " of " + again->about.what, p.about.title + " of " + p.about.what);
+    EXPECT_EQ(again->about.unit, unit);
+  }
+}
+
+// Files of older ones have the comment alone; others write what they like into it.
+TEST(Pprof, TitlesAreThoseOfAcuOrOfTheValues) {
+  auto title = [](std::string_view type, std::string_view unit, std::string_view comment = {}) {
+    Message m;
+    m.value_type("samples", "count"), m.value_type(type, unit);
+    if (!comment.empty()) m.number(13, m.text(comment));
+    const About about = read_pprof(m.bytes())->about;
+    return about.title + "|" + about.what;
+  };
+  EXPECT_EQ(title("time", "nanoseconds", "Waiting of process 17"), "Waiting|process 17");
+  EXPECT_EQ(title("time", "nanoseconds", "CPU of "), "CPU|");
+  EXPECT_EQ(title("cpu", "nanoseconds", "profile of a server"), "CPU|");
+  EXPECT_EQ(title("inuse_space", "bytes", "written by some tool"), "inuse_space|");
+  EXPECT_EQ(title("inuse_space", "bytes"), "inuse_space|");
+  EXPECT_EQ(title("delay", "nanoseconds"), "delay|");
+  EXPECT_EQ(title("cpu", "nanoseconds"), "CPU|");
+  EXPECT_EQ(title("cycles_event", "count"), "CPU|");
+  EXPECT_EQ(title("samples", "count"), "CPU|");
+  EXPECT_EQ(title("", ""), "CPU|");
+  EXPECT_EQ(title("", "nanoseconds"), "time|");
 }
 
 // Nothing that a damaged message says makes it crash or take long, whether or not it is refused.

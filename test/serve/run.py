@@ -670,12 +670,14 @@ def a_recording_is_imported_once(acu):
         of_service = of_store(imported, "--service", service)
         need(of_service == of_store(imported) if words else 0 < of_service < of_store(imported), f"service {service}: {of_service}")
         need("would be counted twice" in run("store", imported, "import", given, "--kind", "cpu", status=2), "imported twice")
-    # Files of other formats do not tell CPU time from waits; acu's own do.
+    # What other tools write may not tell CPU time from waits; acu's own files do.
+    said = run("store", path("new.db"), "import", long_recording("time.pb.gz", stacks=1, of="time"), status=2)
+    need("a recording of `time` cannot be stored\nhint: --kind cpu or offcpu" in said, said)
     waits = path("waits.acu")
     run("record", "offcpu", "-q", "-o", waits, "--duration", "1s")
     run("report", waits, "-o", path("waits.pb.gz"))
-    need("CPU time, or waits" in run("store", path("new.db"), "import", path("waits.pb.gz"), status=2), "waits taken for CPU time")
-    need("samples of `offcpu`" in run("store", path("waits.db"), "import", waits), "waits of a recording")
+    for file, kind in ((waits, "offcpu"), (path("waits.pb.gz"), "offcpu"), (path("given.pb.gz"), "cpu")):
+        need(f"samples of `{kind}`" in run("store", file + ".db", "import", file), f"{kind} of {file}")
     # Slices are where they were, and stacks keep their names though they are in many slices.
     split = path("split.acu")
     run("record", "-q", "-F", "499", "--split", "20ms", "-o", split, "-p", str(state["burner"].pid), "--duration", "3s")
@@ -691,15 +693,15 @@ def a_recording_is_imported_once(acu):
     need(not os.path.exists(path("new.db")), "a store was made for nothing")
 
 
-def long_recording(name, seconds=21600, stacks=200, depth=12):
-    """A file in the format of pprof (github.com/google/pprof/blob/main/proto/profile.proto): CPU time of the last hours."""
+def long_recording(name, seconds=21600, stacks=200, depth=12, of="cpu"):
+    """A file in the format of pprof (github.com/google/pprof/blob/main/proto/profile.proto): time of the last hours."""
     def varint(n):
         return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
 
     def field(number, value):
         return varint(number << 3) + varint(value) if isinstance(value, int) else varint(number << 3 | 2) + varint(len(value)) + value
 
-    texts = ["", "cpu", "nanoseconds", *(f"function_{i}" for i in range(97))]
+    texts = ["", of, "nanoseconds", *(f"function_{i}" for i in range(97))]
     out = field(1, field(1, 1) + field(2, 2))
     for s in range(stacks):
         out += field(2, field(1, b"".join(varint(1 + (s * (d + 3) + s // 97 * d) % 97) for d in range(depth))) + field(2, varint((s + 1) * 10**9)))
