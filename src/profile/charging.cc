@@ -41,7 +41,7 @@ bool is_reason(std::string_view note) {
   return names_something;
 }
 
-// A stack is charged to its frame of the first of these that it has, the innermost of several.
+// A stack is charged to its frame of the first of these that it has, the innermost of several. The page gets the numbers (page/tree.js).
 enum class Rank : uint8_t { reason, own, shared, kernel, waiting, nothing };
 
 Rank rank_of(const Profile& p, const Frame& f) {
@@ -81,12 +81,20 @@ bool is_of_library(const symbol::Frame& frame) {
   return std::ranges::any_of(spaces, [&](std::string_view space) { return name.find(space) < std::min(name.find('('), name.find('<')); });
 }
 
+bool is_cpu_time(const About& about) { return about.unit == "samples" || (about.unit == "ns" && about.title.starts_with("CPU")); }
+
+std::vector<uint8_t> charging_ranks(const Profile& p) {
+  std::vector<uint8_t> out;
+  const bool is_cpu = is_cpu_time(p.about);
+  for (const Frame& f : p.frames()) out.push_back(static_cast<uint8_t>(is_cpu ? Rank::own : rank_of(p, f)));
+  return out;
+}
+
 std::vector<uint32_t> charged_nodes(const Profile& p) {
   std::vector<uint32_t> out(p.nodes().size());
-  const bool is_cpu = p.about.unit == "samples";
-  std::vector<Rank> ranks;
-  for (const Frame& f : p.frames()) ranks.push_back(is_cpu ? Rank::own : rank_of(p, f));
-  auto rank = [&](uint32_t node) { return node ? ranks[p.nodes()[node].frame] : Rank::nothing; };
+  const std::vector<uint8_t> ranks = charging_ranks(p);
+  constexpr auto nothing = static_cast<uint8_t>(Rank::nothing);
+  auto rank = [&](uint32_t node) { return node ? ranks[p.nodes()[node].frame] : nothing; };
   // The best so far on the way from the root; parents have lower numbers.
   for (uint32_t n = 1; n < out.size(); n++) {
     const uint32_t above = out[p.nodes()[n].parent];

@@ -51,6 +51,7 @@ std::string data_of(const Profile& p, std::span<const int64_t> changes) {
   append_list(out, "frames", p.frames(), [&](const Frame& f) {
     number(f.name), comma(), number(f.module), comma(), number(static_cast<uint64_t>(f.kind));
   });
+  if (!is_cpu_time(p.about)) append_list(out, "ranks", charging_ranks(p), number);
   append_list(out, "parents", p.nodes(), [&](const Node& n) { number(n.parent); });
   append_list(out, "nodes", p.nodes(), [&](const Node& n) { number(n.frame); });
   append_list(out, "threads", p.threads(), [&](const Thread& t) {

@@ -24,7 +24,12 @@ enum class SortBy : uint8_t { self, total, name };
 inline constexpr std::string_view sort_words = "self|total|name";
 SortBy sort_of(std::string_view word);
 
-// By node: that to which what is measured there is charged. Of samples of the CPU it is the node itself; of waits, bytes and
+// CPU time, as samples or as ns.
+bool is_cpu_time(const About& about);
+
+// By frame: a stack is charged to its frame of the lowest rank, the innermost of several.
+std::vector<uint8_t> charging_ranks(const Profile& profile);
+// By node: that to which what is measured there is charged. Of CPU time it is the node itself; of waits, bytes and
 // events the reason, where one is named (a lock, a file, a peer), or else the innermost function of the program's own, which
 // is neither the kernel's nor the C library's.
 std::vector<uint32_t> charged_nodes(const Profile& profile);

@@ -2,6 +2,7 @@
 
 Recordings are written as a test needs them (recording_file.py); scripts that click in the page are in page/.
 """
+import json
 import os
 import re
 import xml.dom.minidom
@@ -201,5 +202,40 @@ def layers_of_an_interpreter():
     need("eval" not in str(text) and "walk" in str(text), str(text))
 
 
-CASES = [layers_of_an_interpreter, choices_are_in_the_address, damaged_addresses_show_the_page, table_and_sandwich, page_opens_with_what_is_missing, thousand_lanes, page_on_a_phone,
+def waits(serve=60, title="Waiting"):
+    """A thread that waits in the C library and the kernel, for a lock with a name, and for nothing of its own."""
+    out = Recording(title=title, unit="ns", period_ns=0)
+    libc, thread = "/lib/x86_64-linux-gnu/libc.so.6", (1, 1, "server", "server")
+    kernel = [("do_poll", KERNEL, "kernel"), ("schedule", KERNEL, "kernel")]
+    out.add(thread, frames("main", "serve") + frames("poll", module=libc) + kernel + [("[waiting]", "", "note")], serve)
+    out.add(thread, frames("main", "serve") + frames("poll", module=libc) + kernel + [("[run queue]", "", "note")], 5)
+    out.add(thread, frames("main", "store") + frames("pthread_mutex_lock", module=libc) + kernel[1:] + [("[waits for big_lock]", "", "note")], 20)
+    out.add(thread, frames("start") + frames("read", module=libc) + kernel[1:] + [("[waiting]", "", "note")], 15)
+    return out
+
+
+def waits_are_charged_to_the_program():
+    """`self` of the table is what `acu report` and `acu diff` have: that of the lock, or of the program's function, not that of the innermost frame."""
+    def own(words, key="self"):
+        return {f["name"]: f[key] for f in json.loads(tools.acu(*words, "--json", "--top", 100).stdout)["functions"]}
+
+    seen = look(page_of(waits(), "waits"), "charged_test.js")
+    need(seen["self"] == own(["report", tools.path("waits.acu")]), str(seen["self"]))
+    need({n: w for n, w in seen["self"].items() if w} == {"serve": 65, "[waits for big_lock]": 20, "start": 15}, str(seen["self"]))
+    need(len(seen["serve"]) == 1 and seen["serve"][0].endswith(", 65.00%") and not seen["[waiting]"], str(seen))
+    need("self 65.00%" in seen["chosen"]["serve"] and "self 0.00%" in seen["chosen"]["[waiting]"], str(seen["chosen"]))
+    need(seen["reversed"] == [seen["self"], []], str(seen["reversed"]))
+    need({n: w for n, w in seen["kernel"].items() if w} == {"do_poll": 65, "[waits for big_lock]": 20, "schedule": 15}, str(seen["kernel"]))
+    later, page = waits(serve=100).write(tools.path("later.acu")), tools.path("charged.html")
+    tools.acu("diff", tools.path("waits.acu"), later, "-o", page)
+    changes = own(["diff", tools.path("waits.acu"), later])
+    seen = look(page, "charged_test.js")
+    need(changes["serve"] == 40 and {n: w for n, w in seen["change"].items() if w} == {n: w for n, w in changes.items() if w}, f"{seen['change']}, {changes}")
+    # CPU time of a store is in ns, too: what took it is the innermost function.
+    seen = look(page_of(waits(title="CPU"), "time"), "charged_test.js")
+    need(seen["self"] == own(["report", tools.path("time.acu")]) and seen["self"]["serve"] == 0 and seen["self"]["[waiting]"] == 75, str(seen["self"]))
+    need(seen["[waiting]"] and not seen["serve"], str(seen))
+
+
+CASES = [layers_of_an_interpreter, waits_are_charged_to_the_program, choices_are_in_the_address, damaged_addresses_show_the_page, table_and_sandwich, page_opens_with_what_is_missing, thousand_lanes, page_on_a_phone,
          large_recordings_are_drawn_as_seen, picture_zooms]

@@ -236,9 +236,9 @@ TEST(Tables, BytesHaveTheirUnits) {
 
 // Of waits the first row is the program's function, or what it waits for; of the CPU it is where the CPU was.
 TEST(Tables, WaitsAreThoseOfTheProgram) {
-  auto first = [](std::string unit, std::initializer_list<std::pair<const char*, const char*>> stack) {
+  auto first = [](std::string unit, std::initializer_list<std::pair<const char*, const char*>> stack, std::string title = "Waiting") {
     Profile p;
-    p.about.unit = unit;
+    p.about.title = title, p.about.unit = unit;
     uint32_t node = 0;
     for (auto [name, file] : stack) {
       const std::string_view of = file;
@@ -261,6 +261,8 @@ TEST(Tables, WaitsAreThoseOfTheProgram) {
   EXPECT_EQ(first("ns", {{"kthread", kernel}, {"kswapd", kernel}, {"schedule", kernel}, {"__schedule", kernel}, {"[waiting]", ""}}), "kswapd");
   EXPECT_EQ(first("ns", {{"[no user stack]", ""}}), "[no user stack]");
   EXPECT_EQ(first("samples", {{"main", app}, {"memcpy", libc}}), "memcpy");
+  EXPECT_EQ(first("ns", {{"main", app}, {"memcpy", libc}}, "CPU"), "memcpy"); // of a store, or of another tool
+  EXPECT_EQ(first("ns", {{"main", app}, {"memcpy", libc}}), "main");
 }
 
 } // namespace

@@ -44,6 +44,18 @@ TEST(Page, ItsDataAreJson) {
   EXPECT_FALSE(data.HasMember("slices"));
 }
 
+// What tells the page's table to whom a wait is charged, for each frame. Pages of CPU time are as small as they were.
+TEST(Page, RanksOfFramesThatAreCharged) {
+  Profile p;
+  add(p, {{"main"}, {"read", "/lib/libc.so.6"}, {"vfs_read", "[kernel]", FrameKind::kernel}, {"[waiting]", "", FrameKind::note}}, 10);
+  EXPECT_FALSE(data_of(write_page(p)).HasMember("ranks"));
+  p.about.title = "Waiting", p.about.unit = "ns";
+  const rapidjson::Document data = data_of(write_page(p));
+  ASSERT_TRUE(data.HasMember("ranks"));
+  ASSERT_EQ(data["ranks"].Size(), p.frames().size());
+  for (uint32_t f = 1; f + 1 < p.frames().size(); f++) EXPECT_LT(data["ranks"][f].GetUint(), data["ranks"][f + 1].GetUint()) << f;
+}
+
 TEST(Page, NoNameEndsItsScript) {
   const std::string page = write_page(recording());
   EXPECT_EQ(page.find("alert(1)</script>"), page.npos);

@@ -153,6 +153,9 @@ def waits_are_recorded(acu):
     server = shared(acu)
     found = eventually(lambda: (t := server.get("/api/flame?kind=offcpu&from=-120"))["total"] and t, "no waits after 30 s")
     need(found["unit"] == "ns", str(found)[:200])
+    # Of both kinds a store has ns: waits are charged to functions of the program, CPU time to the innermost ones (profile/page/tree.js).
+    ranked = ['"ranks":[' in server.ask(f"/api/flame?kind={kind}&from=-120&format=html").body for kind in ("offcpu", "cpu")]
+    need(ranked == [True, False], str(ranked))
 
 
 def comparison(acu):

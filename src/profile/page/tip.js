@@ -23,7 +23,8 @@ function tipOf(graph, box) {
   const lines = [[nameOf(frame)]];
   if (moduleOf(frame) || kindOf(frame) !== GROUP) lines.push([[moduleOf(frame), kindOf(frame).label].filter(Boolean).join(" · ")]);
   lines.push(["total " + amount(total) + ", " + percent(total, tree.total[0]) + (graph.focus && tree.total[graph.focus] !== tree.total[0] ? ", " + percent(total, tree.total[graph.focus]) + " of what is shown" : ""), "figure"]);
-  if (tree.self[box.last]) lines.push(["self " + amount(tree.self[box.last]) + ", " + percent(tree.self[box.last], tree.total[0]), "figure"]);
+  const own = tree.ownOf(box.last);
+  if (own) lines.push(["self " + amount(own) + ", " + percent(own, tree.total[0]), "figure"]);
   if (data.changes) lines.push(["change " + signed(tree.change[box.node], amount), "figure"]);
   if (box.members.length > 1) {
     const folded = box.members.slice(0, -1).map((n) => nameOf(tree.frame[n])).reverse();

@@ -18,8 +18,20 @@ function grown(array) {
   return larger;
 }
 
+// The node that a wait, a byte or an event is charged to, by node: itself or a caller, the one with the lowest rank, the innermost of several
+// (src/profile/charging.cc). Nodes without a rank are passed over. Recordings of CPU time have no ranks: it is charged to the innermost function.
+function chargedNodes(count, parents, rankOf) {
+  const charged = new Int32Array(count);
+  for (let n = 1; n < count; n++) {
+    const above = charged[parents[n]], rank = rankOf(n), rankAbove = rankOf(above);
+    charged[n] = rank !== undefined && (rankAbove === undefined || rank <= rankAbove) ? n : above;
+  }
+  return charged;
+}
+
 class Tree {
-  constructor(rootFrame = -1) {
+  constructor(rootFrame = -1, isInward = false) {
+    this.isInward = isInward; // the root is the innermost
     this.count = 1;
     this.parent = new Int32Array(1024);
     this.frame = new Int32Array(1024);
@@ -74,6 +86,17 @@ class Tree {
     }
     this.slots = null;
     return this;
+  }
+  // What is charged to a node itself; not known in trees that begin at the innermost frame.
+  ownOf(n) {
+    if (!data.ranks) return this.self[n];
+    if (this.isInward) return 0;
+    if (!this.own) {
+      const charged = chargedNodes(this.count, this.parent, (m) => data.ranks[this.frame[m]]);
+      this.own = new Float64Array(this.count);
+      for (let m = 0; m < this.count; m++) this.own[charged[m]] += this.self[m];
+    }
+    return this.own[n];
   }
   // The way to a node from the root, as frames; and the node of such a way, as far as it is there.
   path(n) {
@@ -143,7 +166,7 @@ function isHidden(frame) {
 // ---- trees
 // The graph: groups first, then frames from the outermost on, or reversed.
 function buildTree({ weights, changes }) {
-  const tree = new Tree(), shown = new Int32Array(nodeCount), seen = new Int32Array(nodeCount).fill(-1);
+  const tree = new Tree(-1, state.reverse), shown = new Int32Array(nodeCount), seen = new Int32Array(nodeCount).fill(-1);
   const byRoot = new Map(), roots = [];
   for (let s = 0; s < sampleCount; s++) {
     if (!weights[s] && !changes[s]) continue;
@@ -201,18 +224,31 @@ function nodeWeights({ weights, changes }) {
   return { self, change, total: summed(self), totalChange: summed(change), isShown: (n) => shown[n] === n };
 }
 
-// Rows of the table. A function counts once in a stack, however often it is there.
+// The same weights by the node that they are charged to.
+function ownWeights(w) {
+  if (!data.ranks) return w;
+  const charged = chargedNodes(nodeCount, data.parents, (n) => (n && w.isShown(n) ? data.ranks[data.nodes[n]] : undefined));
+  const own = { self: new Float64Array(nodeCount), change: new Float64Array(nodeCount) };
+  for (let n = 0; n < nodeCount; n++) {
+    own.self[charged[n]] += w.self[n];
+    own.change[charged[n]] += w.change[n];
+  }
+  return own;
+}
+
+// Rows of the table: `self` is what is charged to a function. It counts once in a stack, however often it is there.
 function functionRows(samples) {
-  const w = nodeWeights(samples), isRecursive = recursive();
-  const rows = Array.from({ length: functions.count }, (_, id) => ({ id, self: 0, total: 0, change: 0, totalChange: 0 }));
+  const w = nodeWeights(samples), own = ownWeights(w), isRecursive = recursive();
+  const rows = Array.from({ length: functions.count }, (_, id) => ({ id, self: 0, total: 0, change: 0, totalChange: 0, isEnd: false }));
   for (let n = 1; n < nodeCount; n++) {
     if (!w.isShown(n)) continue;
     const row = rows[functions.ofNode(n)];
-    row.self += w.self[n];
-    row.change += w.change[n];
+    row.self += own.self[n];
+    row.change += own.change[n];
+    if (w.self[n] || w.change[n]) row.isEnd = true;
     if (!isRecursive[n]) row.total += w.total[n], row.totalChange += w.totalChange[n];
   }
-  return rows.filter((r) => (r.total || r.totalChange) && (!isNote(functions.first[r.id]) || r.self || r.change));
+  return rows.filter((r) => (r.total || r.totalChange) && (!isNote(functions.first[r.id]) || r.self || r.change || r.isEnd));
 }
 
 // Below a function: what it calls, from its outermost call in each stack on, so that recursion counts once.
@@ -230,7 +266,7 @@ function calleesOf(id, samples) {
 }
 // Above it: who called that outermost call.
 function callersOf(id, samples) {
-  const w = nodeWeights(samples), tree = new Tree(functions.first[id]), isRecursive = recursive();
+  const w = nodeWeights(samples), tree = new Tree(functions.first[id], true), isRecursive = recursive();
   for (let n = 1; n < nodeCount; n++) {
     if (functions.ofNode(n) !== id || isRecursive[n] || !w.isShown(n) || (!w.total[n] && !w.totalChange[n])) continue;
     const at = inward(tree, data.parents[n], 0);
