@@ -12,11 +12,11 @@ namespace profile {
 
 namespace {
 
-// Calls `take` with the thread and node that a sample of `from` has in `to`.
-template<class Take> void copy_into(Profile& to, const Profile& from, const Matching& same, Take take) {
+// Calls `take` with the thread and node that a sample of `from`, which is A or B, has in `to`.
+template<class Take> void copy_into(Profile& to, const Profile& from, const Matching& same, bool is_a, Take take) {
   std::vector<uint32_t> frames, nodes(1, 0), threads;
   for (const Frame& f : from.frames())
-    frames.push_back(to.frame({to.text(function_of_copy(from.name(f))), to.text(same.file(from.module(f))), f.kind, f.named}));
+    frames.push_back(to.frame({to.text(function_of_copy(from.name(f))), to.text(is_a ? same.file_of_a(from.module(f)) : same.file_of_b(from.module(f))), f.kind, f.named}));
   for (size_t n = 1; n < from.nodes().size(); n++)
     nodes.push_back(to.node(nodes[from.nodes()[n].parent], frames[from.nodes()[n].frame]));
   for (const Thread& t : from.threads()) {
@@ -43,28 +43,37 @@ Side side_of(const Profile& p, std::string file) {
   return out;
 }
 
+// CPU time as samples in one, as ns in the other.
+bool are_both_cpu_time(const About& a, const About& b) {
+  return is_cpu_time(a) && is_cpu_time(b) && (a.period_ns ? b.unit == "ns" : a.unit == "ns" && b.period_ns);
+}
+
 } // namespace
 
 base::Result<Difference> compare(const Profile& first, const Profile& second, std::string a, std::string b) {
-  if (first.about.unit != second.about.unit || !first.about.period_ns != !second.about.period_ns) {
+  const bool is_mixed = are_both_cpu_time(first.about, second.about);
+  if (!is_mixed && (first.about.unit != second.about.unit || !first.about.period_ns != !second.about.period_ns)) {
     auto counts = [](const About& about) { return about.period_ns ? "CPU time" : about.unit; };
     return base::Error{base::Failure::usage, "the recordings cannot be compared: A counts " + counts(first.about) + ", B " + counts(second.about)};
   }
   Difference out;
   out.a = side_of(first, std::move(a)), out.b = side_of(second, std::move(b));
   out.profile.about = second.about;
+  if (is_mixed) out.profile.about.unit = "ns", out.profile.about.period_ns = 0;
+  const auto weight_of = [&](const Sample& s, const About& of) { return is_mixed && of.period_ns ? s.weight * of.period_ns : s.weight; };
   out.scale = scale_of(first.about, second.about);
   const Matching same(first, second);
   out.renamed = same.renamed();
   std::map<std::pair<uint32_t, uint32_t>, int64_t> changes; // by thread and node
-  copy_into(out.profile, second, same, [&](uint32_t thread, uint32_t node, const Sample& s) {
-    out.profile.add(thread, node, s.weight, s.count);
-    out.after += s.weight;
-    changes[{thread, node}] += static_cast<int64_t>(s.weight);
+  copy_into(out.profile, second, same, false, [&](uint32_t thread, uint32_t node, const Sample& s) {
+    const uint64_t weight = weight_of(s, second.about);
+    out.profile.add(thread, node, weight, s.count);
+    out.after += weight;
+    changes[{thread, node}] += static_cast<int64_t>(weight);
   });
-  copy_into(out.profile, first, same, [&](uint32_t thread, uint32_t node, const Sample& s) {
+  copy_into(out.profile, first, same, true, [&](uint32_t thread, uint32_t node, const Sample& s) {
     out.profile.add(thread, node, 0, 0);
-    int64_t weight = scaled(s.weight, out.scale);
+    int64_t weight = scaled(weight_of(s, first.about), out.scale);
     out.before += static_cast<uint64_t>(weight);
     changes[{thread, node}] -= weight;
   });

@@ -38,7 +38,7 @@ struct Change {
   bool is_only_in_b() const { return total_after && !total_before; }
 };
 
-// Failure: their weights are not the same thing. `a` and `b` name the files.
+// CPU time in samples and in ns is compared in ns. Failure: their weights are not the same thing. `a` and `b` name the files.
 base::Result<Difference> compare(const Profile& first, const Profile& second, std::string a = {}, std::string b = {});
 // Of functions, the largest change of what they took themselves first.
 std::vector<Change> changes_of(const Difference& difference);

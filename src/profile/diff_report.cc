@@ -53,7 +53,7 @@ std::string scale_line(const Difference& d) {
   }
   if (std::abs(d.scale - 1) < least_scale) return "not scaled: both have the same duration";
   std::string out = format("A is scaled by %.3f: B is %.3f times as long", d.scale, static_cast<double>(b.duration_ns) / static_cast<double>(a.duration_ns));
-  if (a.period_ns != b.period_ns) out += format("; B was sampled every %.2f ms, A every %.2f ms", static_cast<double>(b.period_ns) / 1e6, static_cast<double>(a.period_ns) / 1e6);
+  if (a.period_ns && b.period_ns && a.period_ns != b.period_ns) out += format("; B was sampled every %.2f ms, A every %.2f ms", static_cast<double>(b.period_ns) / 1e6, static_cast<double>(a.period_ns) / 1e6);
   return out;
 }
 

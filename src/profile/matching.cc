@@ -1,6 +1,7 @@
-// Files are grouped by the last part of their paths, without a version; one of another name that has the build id of one in
-// the group belongs to it. Where a recording has several of a group, they are told apart by build ids, or by as many parts of
-// their paths as that takes, if the other recording has the same ones; else the group is one.
+// A path that is in both recordings stands for itself, unless build ids show that files were moved. The other files are
+// grouped by the last part of their paths, without a version; one of another name that has the build id of one in the group
+// belongs to it. Within a group, files match by build id, then by as many parts at the end of their paths as possible. The rest
+// of a group is one file only if nothing in it matched.
 #include "profile/matching.h"
 
 #include "base/text.h"
@@ -12,6 +13,8 @@
 namespace profile {
 
 namespace {
+
+constexpr std::string_view made_code = "perf.map"; // code made by a process: the number in the file's name is the process's
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -56,13 +59,19 @@ std::set<std::string> processes_of_samples(const Profile& p) {
   return out;
 }
 
-// Paths by what tells them apart: their last parts, or with 0 their build ids. Empty: two have the same, or one has none.
+// Paths by what tells them apart: their last parts, or with 0 their build ids. What two of them have in common is left out.
 std::map<std::string, std::string> by_mark(const Paths& paths, size_t parts) {
   std::map<std::string, std::string> out;
-  for (const auto& [path, build_id] : paths) {
-    const std::string mark = parts ? tail(path, parts) : build_id;
-    if (mark.empty() || !out.emplace(mark, path).second) return {};
-  }
+  for (const auto& [path, build_id] : paths)
+    if (const auto [at, is_new] = out.try_emplace(parts ? tail(path, parts) : build_id, path); !is_new) at->second.clear();
+  std::erase_if(out, [](const auto& one) { return one.first.empty() || one.second.empty(); });
+  return out;
+}
+
+std::set<std::string> build_ids_of(const Paths& paths) {
+  std::set<std::string> out;
+  for (const auto& [path, build_id] : paths)
+    if (!build_id.empty()) out.insert(build_id);
   return out;
 }
 
@@ -70,12 +79,13 @@ std::map<std::string, std::string> by_mark(const Paths& paths, size_t parts) {
 
 struct Matching::Group {
   Paths a, b;
+  bool has_match = false; // some of its files are in both recordings
 };
 
 std::string without_version(std::string_view name) {
   constexpr std::string_view deleted = " (deleted)", library = ".so", map = ".map";
   if (name.ends_with(deleted)) name.remove_suffix(deleted.size());
-  if (name.starts_with("perf-") && name.ends_with(map)) return "perf.map"; // code made by a process, by its number
+  if (name.starts_with("perf-") && name.ends_with(map)) return std::string(made_code);
   const size_t so = name.rfind(library);
   const bool is_library = so != name.npos && std::ranges::all_of(name.substr(so + library.size()), [](char c) { return is_digit(c) || c == '.'; });
   if (!is_library) return std::string(without_trailing_version(name));
@@ -99,50 +109,61 @@ std::string_view function_of_copy(std::string_view name) {
   return is_copy ? name.substr(0, end) : name;
 }
 
-// All of a group that cannot be told apart have one path: the first of B, or of A.
-void Matching::join(const Group& g) {
+// If nothing tells which files match, all have one path: the first of B.
+void Matching::join(Group& g) {
   constexpr size_t most_parts = 16;
-  for (size_t parts = 0; parts <= most_parts; parts++) {
-    const auto a = by_mark(g.a, parts), b = by_mark(g.b, parts);
-    const auto same = [](const auto& x, const auto& y) { return x.first == y.first; };
-    if (a.empty() || !std::ranges::equal(a, b, same)) continue;
-    for (const auto& [mark, path] : a) files_[path] = b.at(mark);
-    return;
-  }
-  const std::string shown = g.b.empty() ? g.a.begin()->first : g.b.begin()->first;
-  for (const Paths* paths : {&g.a, &g.b})
-    for (const auto& [path, id] : *paths) files_[path] = shown;
+  const auto match = [&](size_t parts) {
+    const auto b = by_mark(g.b, parts);
+    for (const auto& [mark, path] : by_mark(g.a, parts)) {
+      const auto found = b.find(mark);
+      if (found == b.end()) continue;
+      files_of_a_[path] = found->second;
+      g.a.erase(path), g.b.erase(found->second);
+      g.has_match = true;
+    }
+  };
+  match(0);
+  for (size_t parts = most_parts; parts; parts--) match(parts);
+  if (g.has_match || g.a.empty() || g.b.empty()) return;
+  const std::string shown = g.b.begin()->first;
+  for (const auto& [path, id] : g.a) files_of_a_[path] = shown;
+  for (const auto& [path, id] : g.b) files_of_b_[path] = shown;
 }
 
 Matching::Matching(const Profile& a, const Profile& b) {
   const Paths in_a = files_of(a), in_b = files_of(b);
+  const std::set<std::string> ids_of_a = build_ids_of(in_a), ids_of_b = build_ids_of(in_b);
+  const auto is_in_both = [&](const std::string& path) {
+    const auto before = in_a.find(path), after = in_b.find(path);
+    if (before == in_a.end() || after == in_b.end() || tail(path, 1).substr(1) == made_code) return false;
+    return before->second == after->second || (!ids_of_b.contains(before->second) && !ids_of_a.contains(after->second));
+  };
   std::map<std::string, Group> groups;
   std::map<std::string, std::string> group_of_id;
   for (const auto& [path, id] : in_b) {
-    groups[tail(path, 1)].b.emplace(path, id);
+    Group& group = groups[tail(path, 1)];
+    if (is_in_both(path)) {
+      group.has_match = true;
+      continue;
+    }
+    group.b.emplace(path, id);
     if (!id.empty()) group_of_id[id] = tail(path, 1);
   }
   for (const auto& [path, id] : in_a) {
+    if (is_in_both(path)) continue;
     const auto known = group_of_id.find(id);
     groups[known == group_of_id.end() ? tail(path, 1) : known->second].a.emplace(path, id);
   }
-  for (const auto& [name, group] : groups) {
-    join(group);
-    for (const auto& [path, id] : group.a)
-      if (files_[path] != path) renamed_.emplace_back(path, files_[path]);
-  }
+  for (auto& [name, group] : groups) join(group);
+  for (const auto& [path, id] : in_a)
+    if (file_of_a(path) != path) renamed_.emplace_back(path, file_of_a(path));
   const std::set<std::string> ran_a = processes_of_samples(a), ran_b = processes_of_samples(b);
   if (ran_a.size() == 1 && ran_b.size() == 1) processes_[*ran_a.begin()] = *ran_b.begin();
 }
 
-std::string_view Matching::file(std::string_view path) const {
-  const auto at = files_.find(path);
-  return at == files_.end() ? path : std::string_view(at->second);
-}
-
-std::string_view Matching::process(std::string_view name) const {
-  const auto at = processes_.find(name);
-  return at == processes_.end() ? name : std::string_view(at->second);
+std::string_view Matching::in(const Names& names, std::string_view name) {
+  const auto at = names.find(name);
+  return at == names.end() ? name : std::string_view(at->second);
 }
 
 } // namespace profile

@@ -78,6 +78,55 @@ TEST(Diff, FilesOfOneNameStayApart) {
   EXPECT_EQ(rows[0].self, 10);
 }
 
+// The functions of modules of one name, with their files and what they were before and after.
+std::string files_of(const Difference& d) {
+  std::string out;
+  std::vector<Change> rows = changes_of(d);
+  std::ranges::sort(rows, {}, &Change::where);
+  for (const Change& c : rows) out += c.where + " " + std::to_string(c.before) + " " + std::to_string(c.after) + "\n";
+  return out;
+}
+
+// A source file that is new has the name of others: they are what they were, wherever the release is.
+TEST(Diff, AFileOfTheSameNameIsAdded) {
+  for (const bool is_elsewhere : {false, true}) {
+    const std::string folder = is_elsewhere ? "/srv/shop-1.3/" : "/srv/shop-1.2/";
+    const std::string orders = folder + "orders/utils.py", users = folder + "users/utils.py", cart = folder + "cart/utils.py";
+    Profile a = recording("app", {{{{"get", "/srv/shop-1.2/orders/utils.py"}}, 10}, {{{"get", "/srv/shop-1.2/users/utils.py"}}, 20}});
+    Profile b = recording("app", {{{{"get", orders.c_str()}}, 11}, {{{"get", users.c_str()}}, 22}, {{{"get", cart.c_str()}}, 5}});
+    auto d = compare(a, b);
+    ASSERT_TRUE(d.ok());
+    EXPECT_EQ(files_of(*d), cart + " 0 5\n" + orders + " 10 11\n" + users + " 20 22\n");
+    EXPECT_EQ(d->renamed.size(), is_elsewhere ? 2u : 0u);
+    const std::string both = "/srv/shop-1.2/orders/utils.py 11 10\n/srv/shop-1.2/users/utils.py 22 20\n", gone = cart + " 5 0\n";
+    EXPECT_EQ(files_of(*compare(b, a)), is_elsewhere ? both + gone : gone + both);
+  }
+}
+
+TEST(Diff, FilesThatOnlyOneHasAreApart) {
+  Profile a = recording("app", {{{{"get", "/srv/orders/index.js"}}, 10}, {{{"get", "/srv/users/index.js"}}, 20}, {{{"get", "/srv/old/index.js"}}, 3}});
+  Profile b = recording("app", {{{{"get", "/srv/orders/index.js"}}, 11}, {{{"get", "/srv/cart/index.js"}}, 4}, {{{"get", "/srv/pay/index.js"}}, 5}});
+  auto d = compare(a, b);
+  EXPECT_EQ(files_of(*d), "/srv/cart/index.js 0 4\n/srv/old/index.js 3 0\n/srv/orders/index.js 10 11\n/srv/pay/index.js 0 5\n/srv/users/index.js 20 0\n");
+  EXPECT_TRUE(d->renamed.empty());
+  Profile none = recording("app", {{{{"main", "/srv/app"}}, 10}});
+  EXPECT_EQ(files_of(*compare(a, none)), "/srv/app 0 10\n/srv/old/index.js 3 0\n/srv/orders/index.js 10 0\n/srv/users/index.js 20 0\n");
+}
+
+// A host and its containers have a library each; one container was replaced.
+TEST(Diff, ALibraryOfTheHostIsNotThatOfAContainer) {
+  Profile a = recording("app", {{{{"f", "/usr/lib/libx.so.1"}}, 10}, {{{"f", "/var/lib/containers/3f/usr/lib/libx.so.1"}}, 20}});
+  Profile b = recording("app", {{{{"f", "/usr/lib/libx.so.1"}}, 11}, {{{"f", "/var/lib/containers/8a/usr/lib/libx.so.1"}}, 22}});
+  EXPECT_EQ(files_of(*compare(a, b)), "/usr/lib/libx.so.1 10 11\n/var/lib/containers/8a/usr/lib/libx.so.1 20 22\n");
+}
+
+// The number in its file's name is that of a process, and tells nothing of the code.
+TEST(Diff, CodeMadeAtRunTimeIsOne) {
+  Profile a = recording("node", {{{{"f", "/tmp/perf-10.map"}}, 10}, {{{"f", "/tmp/perf-11.map"}}, 20}, {{{"f", "/tmp/perf-12.map"}}, 30}});
+  Profile b = recording("node", {{{{"f", "/tmp/perf-11.map"}}, 20}, {{{"f", "/tmp/perf-13.map"}}, 50}, {{{"f", "/tmp/perf-14.map"}}, 1}});
+  EXPECT_EQ(files_of(*compare(a, b)), "/tmp/perf-11.map 60 71\n");
+}
+
 // Whatever it is called, a file with the same build id is the same.
 TEST(Diff, BuildIdsTellTheSameFile) {
   Profile a = recording("app", {{{{"main", "/srv/server.old"}}, 10}, {{{"init", "/a/x.so"}}, 5}, {{{"init", "/b/x.so"}}, 7}});
@@ -94,6 +143,17 @@ TEST(Diff, BuildIdsTellTheSameFile) {
     EXPECT_EQ(rows[0].self, 2);
     EXPECT_EQ(d->renamed.size(), 3u);
   }
+}
+
+// The old release was kept under another name.
+TEST(Diff, AFileThatWasMovedIsTheSame) {
+  Profile a = recording("app", {{{{"main", "/srv/server"}}, 10}});
+  Profile b = recording("app", {{{{"main", "/srv/server"}}, 3}, {{{"main", "/srv/server.old"}}, 9}});
+  a.build_ids[a.text("/srv/server")] = "1111";
+  b.build_ids[b.text("/srv/server")] = "2222", b.build_ids[b.text("/srv/server.old")] = "1111";
+  EXPECT_EQ(files_of(*compare(a, b)), "/srv/server 0 3\n/srv/server.old 10 9\n");
+  b.build_ids.erase(b.text("/srv/server.old"));
+  EXPECT_EQ(files_of(*compare(a, b)), "/srv/server 10 3\n/srv/server.old 0 9\n"); // rebuilt
 }
 
 TEST(Diff, ACanaryHasAnotherName) {
@@ -126,6 +186,23 @@ TEST(Diff, WhatVanishedIsDrawn) {
   EXPECT_NE(page.find("\"parents\":[0,0,1,2]"), page.npos) << page.substr(page.find("\"parents\":["), 60); // main, the note, old
   EXPECT_NE(page.find("\"samples\":[0,1,100,0,3,100]"), page.npos) << page.substr(page.find("\"samples\":["), 60);
   EXPECT_NE(page.find("\"changes\":[100,-100]"), page.npos);
+}
+
+// Recordings count samples; profiles of other tools and of a store count ns.
+TEST(Diff, SamplesAndTimeOfTheCpu) {
+  Profile a = recording("app", {{{{"main", "/app"}}, 100}}), b = recording("app", {{{{"main", "/app"}}, 1'234'567'890}});
+  b.about.unit = "ns", b.about.period_ns = 0, b.about.duration_ns *= 2;
+  auto d = compare(a, b);
+  ASSERT_TRUE(d.ok()) << d.error().message;
+  EXPECT_EQ(d->profile.about.unit, "ns");
+  EXPECT_EQ(d->before, 2'000'000'000u);
+  EXPECT_EQ(d->after, 1'234'567'890u);
+  EXPECT_EQ(changes_of(*d)[0].self, 1'234'567'890 - 2'000'000'000);
+  EXPECT_NE(difference_text(*d, 5).find("A is scaled by 2.000: B is 2.000 times as long\n"), std::string::npos) << difference_text(*d, 5);
+  EXPECT_EQ(compare(b, a)->before, 617'283'945u);
+  EXPECT_EQ(compare(b, a)->after, 1'000'000'000u);
+  b.about.title = "Waiting";
+  EXPECT_EQ(compare(a, b).error().message, "the recordings cannot be compared: A counts CPU time, B ns");
 }
 
 TEST(Diff, OtherWeightsAreRefused) {
