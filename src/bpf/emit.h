@@ -428,6 +428,7 @@ private:
   const Layout& layout_;
   const ir::Reg context_, base_, frame_; // values that are not in the IR
   const std::vector<KnownAddress>& known_;
+  std::vector<uint8_t> stack_alignments_; // by register
   ir::BlockId claim_block_ = ir::no_block;
   bool claims_before_events_ = false;
   size_t claim_before_ = 0;   // instruction of that block

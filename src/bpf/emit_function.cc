@@ -15,6 +15,7 @@ FunctionEmitter::FunctionEmitter(ProgramEmitter& program, Assembler& out, uint32
 
 void FunctionEmitter::plan() {
   Flow flow(*function_);
+  stack_alignments_ = find_stack_alignments(*function_, layout_);
   place_claim(flow);
   describe(flow);
   allocation_ = allocate_registers(steps_);

@@ -32,11 +32,14 @@ bool FunctionEmitter::on_stack(const ir::Operand& o) const {
 }
 
 uint32_t FunctionEmitter::alignment(const ir::Operand& o, int64_t offset) const {
+  uint32_t most = 8;
   if (const KnownAddress* k = known(o)) {
     if (!on_stack(o)) return 8; // the memory of maps may be used at any alignment
     offset += k->offset;
+  } else if (o.is_reg() && o.as_reg() < stack_alignments_.size() && stack_alignments_[o.as_reg()]) {
+    most = stack_alignments_[o.as_reg()];
   }
-  return offset ? std::min(8u, 1u << std::countr_zero(static_cast<uint64_t>(offset))) : 8;
+  return offset ? std::min(most, 1u << std::countr_zero(static_cast<uint64_t>(offset))) : most;
 }
 
 Register FunctionEmitter::value(const ir::Operand& o, Register spare) {

@@ -4,6 +4,7 @@
 #include "ir/ops.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace bpf {
 
@@ -31,6 +32,51 @@ std::vector<KnownAddress> find_known_addresses(const ir::Function& function) {
       }
     }
   return known;
+}
+
+// The power of two, up to 8, that divides both.
+static uint8_t common_divisor(uint8_t a, int64_t b) {
+  return static_cast<uint8_t>(1 << std::countr_zero(static_cast<uint64_t>(b) | a | 8));
+}
+
+// Of each result, until nothing new is found: what divides it, and whether it leads into an object on the stack. Only
+// what can be part of an address is looked at; all else may be any number.
+std::vector<uint8_t> find_stack_alignments(const ir::Function& function, const Layout& layout) {
+  std::vector<uint8_t> divisor(function.registers, 8);
+  std::vector<bool> is_on_stack(function.registers, false);
+  for (ir::Reg r = 1; r <= function.parameters; r++) divisor[r] = 1;
+  auto divides = [&](const ir::Operand& o) { return o.is_reg() ? divisor[o.as_reg()] : common_divisor(8, o.value); };
+  auto leads = [&](const ir::Operand& o) { return o.is_reg() && is_on_stack[o.as_reg()]; };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const ir::Block& b : function.blocks)
+      for (const ir::Inst& i : b.insts) {
+        if (!ir::defines(i)) continue;
+        uint8_t d = 1;
+        bool on_stack = false;
+        switch (i.op) {
+        case ir::Op::object:
+          d = common_divisor(8, i.imm);
+          on_stack = layout.objects[i.index].kind == ObjectPlace::on_stack;
+          break;
+        case ir::Op::mov: d = divides(i.a), on_stack = leads(i.a); break;
+        case ir::Op::add:
+        case ir::Op::sub: d = common_divisor(divides(i.a), divides(i.b)), on_stack = leads(i.a) || leads(i.b); break;
+        case ir::Op::mul: d = common_divisor(8, divides(i.a) * divides(i.b)); break;
+        case ir::Op::shl:
+          if (i.b.is_constant()) d = common_divisor(8, int64_t{divides(i.a)} << std::min<int64_t>(i.b.value, 3));
+          break;
+        default: break;
+        }
+        d = std::min(d, divisor[i.dst]);
+        changed |= d != divisor[i.dst] || (on_stack && !is_on_stack[i.dst]);
+        divisor[i.dst] = d;
+        is_on_stack[i.dst] = is_on_stack[i.dst] || on_stack;
+      }
+  }
+  for (ir::Reg r = 0; r < function.registers; r++)
+    if (!is_on_stack[r]) divisor[r] = 0;
+  return divisor;
 }
 
 Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget) {
