@@ -118,6 +118,7 @@ private:
   int large_scratch_ = -1, random_ = -1;
   bool stacks_at_once_ = false;
   const bool is_cut_; // some function is a piece
+  const bool has_room_for_hot_maps_;
 };
 
 // `function` and all that it calls, itself first.

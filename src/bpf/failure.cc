@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <set>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -99,11 +100,17 @@ Complaint find_complaint(std::string_view log) {
   return complaint;
 }
 
-// Too many instructions, to follow or at all, or functions; too many branches that wait, which older kernels call a bad address.
+// Too many instructions, to follow or at all, functions, or maps; too many branches that wait, which older kernels call a bad address.
 bool is_too_long(int error) { return error == E2BIG || error == EFAULT; }
 
 base::Error too_long_error(const ir::Probe& probe, const Code& code, const base::Source* source) {
   std::string message = source ? source->place(probe.where) + ": " : std::string();
+  std::set<uint32_t> maps;
+  for (const Relocation& r : code.relocations) maps.insert(r.map);
+  if (maps.size() > most_maps_of_program)
+    return {base::Failure::runtime, message + "the block of " + code.name + " uses " + std::to_string(maps.size()) +
+                                        " maps, with acu's own; the kernel allows a program " + std::to_string(most_maps_of_program) +
+                                        "\nHINT: distribute the statements over several probes on the same event, or use one map with one more key"};
   message += "the block of " + code.name + " is too long for the kernel: its verifier follows at most 1,000,000 instructions, on all ways through the " +
              "block, and 8,192 branches; the block has " + std::to_string(code.insns.size()) + " instructions";
   const bool walks = features().ask(Feature::loop) == Answer::no;

@@ -77,16 +77,33 @@ static std::vector<bool> find_made_at_once(const ir::Program& program) {
   return found;
 }
 
+// Does the kernel take every program if each per-CPU hash map is two maps? It allows a program 64, of which acu itself needs some.
+static bool has_room_for_hot_maps(const ir::Program& program) {
+  constexpr size_t most = most_maps_of_program - 16;
+  if (2 * program.maps.size() <= most) return true;
+  return std::ranges::all_of(program.probes, [&](const ir::Probe& probe) {
+    std::vector<bool> is_named(program.maps.size(), false);
+    for (const uint32_t f : find_reached(program, probe.function))
+      for (const ir::Block& b : program.functions[f].blocks)
+        for (const ir::Inst& i : b.insts)
+          if ((i.op >= Op::map_find && i.op <= Op::map_size) || i.op == Op::for_each) is_named[i.index] = true;
+    size_t maps = 0;
+    for (size_t m = 0; m < is_named.size(); m++)
+      if (is_named[m]) maps += program.maps[m].kind == MapKind::percpu_hash ? 2 : 1;
+    return maps <= most;
+  });
+}
+
 // Is it kept as a plain map and one of hot keys? Not where all entries must be made early: then new keys cost little anyway.
 bool Pool::has_hot_keys(const ir::Map& map) const {
   // Of a program in pieces the verifier would walk both ways to a key for each of its statements.
   // Cells, which histograms have there, are not read by programs.
-  return !is_cut_ && map.kind == MapKind::percpu_hash && !options.preallocate && !map.reads_buckets &&
+  return !is_cut_ && has_room_for_hot_maps_ && map.kind == MapKind::percpu_hash && !options.preallocate && !map.reads_buckets &&
          shared_value_size(map, options.possible_cpus) <= largest_shared;
 }
 
 Pool::Pool(const ir::Program& p, const EmitOptions& o)
-    : program(p), options(o), is_cut_(std::ranges::any_of(p.functions, is_piece)) {
+    : program(p), options(o), is_cut_(std::ranges::any_of(p.functions, is_piece)), has_room_for_hot_maps_(has_room_for_hot_maps(p)) {
   // Room for some of the largest records; each has a header of 8 bytes.
   for (const ir::Action& a : program.actions) largest_record_ = std::max(largest_record_, a.record_size());
   if (program.speculations != ~0u)

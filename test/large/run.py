@@ -170,6 +170,17 @@ def many_probes(acu):
     run(acu, path, "--dry-run")
 
 
+def many_maps(acu):
+    """As many as the kernel allows one program, also of counts, which acu would keep in two maps each; and the message where there are more."""
+    def script(count):
+        return write("maps", "begin {\n" + lines(count, lambda n: f"@c{n}[comm] = count();") + "\n}")
+    for count in (32, 45, 56):
+        done = run(acu, script(count), "-q", "--engine", "kernel")
+        need(len(re.findall(r"^@c\d+\[.*\]: 1$", done.stdout, re.M)) == count, done.stdout[-400:])
+    done = run(acu, script(80), "--dry-run", "--engine", "kernel", status=1)
+    need(re.search(r"ERROR: .*maps.bt:\d+-\d+: the block of begin uses 8\d maps, with acu's own; the kernel allows a program 64\nHINT: ", done.stderr), done.stderr[-600:])
+
+
 def time_of(acu, path, *options):
     """Of the processor, in user space."""
     times = []
@@ -209,6 +220,6 @@ def the_verifier_s_limit_is_told(acu):
 
 TESTS = [each_kind_of_statement, mixed_statements, variables_live_in_all_pieces, leaves_in_the_middle, deep_in_branches,
          long_bodies_of_loops, loops_among_many_statements, long_functions, strings_and_records, arguments_in_all_pieces,
-         many_probes, compile_time_grows_with_the_script, other_kernels, the_verifier_s_limit_is_told]
+         many_probes, many_maps, compile_time_grows_with_the_script, other_kernels, the_verifier_s_limit_is_told]
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
