@@ -18,6 +18,7 @@ public:
       : program_(program), functions_(functions), addresses_(program.functions.size()), gives_address_(program.functions.size(), false) {
     use.known.resize(program.functions.size());
     for (const ir::Frame& frame : program.frames) use.holders.emplace_back(frame.objects.size(), false);
+    use.stored_in_loops = use.holders;
     for (const uint32_t f : functions) {
       const ir::Function& function = program.functions[f];
       use.known[f] = find_known_addresses(function);
@@ -86,9 +87,12 @@ private:
   void visit(uint32_t f, const ir::Inst& i) {
     if (ir::defines(i) && gives_address(f, i)) mark(addresses_[f][i.dst]);
     if (i.op == Op::give_back && is_address(f, i.a)) mark(gives_address_[f]);
-    if (i.op == Op::store && i.size == 8 && is_address(f, i.b))
-      if (const KnownAddress* to = object_at(f, i.a))
-        mark(use.holders[program_.functions[f].frame][to->object]);
+    if (i.op == Op::store && i.size == 8 && is_address(f, i.b)) {
+      const ir::Function& function = program_.functions[f];
+      if (const KnownAddress* to = object_at(f, i.a)) mark(use.holders[function.frame][to->object]);
+      const KnownAddress* stored = function.role == ir::Role::body ? object_at(f, i.b) : nullptr;
+      if (stored) mark(use.stored_in_loops[function.frame][stored->object]);
+    }
     if (i.op != Op::call) return;
     ir::Reg parameter = 1;
     ir::for_each_operand(i, [&](const ir::Operand& o) {

@@ -13,6 +13,7 @@ namespace bpf {
 
 struct AddressUse {
   std::vector<std::vector<bool>> holders; // by frame, by object: whether an address is stored there
+  std::vector<std::vector<bool>> stored_in_loops; // by frame, by object: whether the body of a loop stores its address
   std::vector<std::vector<KnownAddress>> known; // by function that was looked at, by register
   std::vector<std::vector<bool>> addresses; // by function that was looked at, by register: whether it holds an address
   std::vector<bool> numbers_only;         // by function: neither a parameter nor the result is an address

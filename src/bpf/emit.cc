@@ -101,6 +101,7 @@ std::vector<uint32_t> ProgramEmitter::find_group(uint32_t root) const {
 Needs ProgramEmitter::find_needs(uint32_t root) const {
   Needs needs;
   needs.addresses = addresses_.holders[program.functions[root].frame];
+  needs.stored_in_loops = addresses_.stored_in_loops[program.functions[root].frame];
   const size_t n = program.frames[program.functions[root].frame].objects.size();
   needs.objects.assign(n, false);
   needs.in_bodies.assign(n, false);

@@ -102,7 +102,7 @@ Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget
   }
   for (const uint32_t i : order) {
     const uint32_t size = std::max(8, round_up(frame.objects[i].size));
-    const bool fits = size <= largest_on_stack && static_cast<uint32_t>(l.stack_bytes) + size <= budget;
+    const bool fits = size <= largest_on_stack && static_cast<uint32_t>(l.stack_bytes) + size <= budget && !needs.stored_in_loops[i];
     if (fits || is_pinned(i)) {
       l.objects[i] = {ObjectPlace::on_stack, new_slot(size)};
     } else {

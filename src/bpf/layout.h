@@ -43,6 +43,8 @@ struct Needs {
   std::vector<bool> in_bodies; // objects used in bodies
   std::optional<uint32_t> lent; // an object that is lent: at the begin of the scratch slot
   std::vector<bool> addresses; // objects that hold addresses: on the stack, whatever the budget
+  // Objects whose addresses loops store: in scratch. The body of a loop may keep no address of a stack in the function's.
+  std::vector<bool> stored_in_loops;
 };
 
 inline constexpr uint32_t largest_on_stack = 64; // of an object

@@ -72,6 +72,7 @@ struct Placing {
     needs.objects.assign(sizes.size(), true);
     needs.in_bodies.assign(sizes.size(), false);
     needs.addresses.assign(sizes.size(), false);
+    needs.stored_in_loops.assign(sizes.size(), false);
   }
   Layout place(uint32_t budget) const { return place_objects(frame, needs, budget); }
 };
@@ -111,6 +112,32 @@ TEST(Layout, without_budget_all_is_in_scratch_memory) {
   expect_place(l, 0, ObjectPlace::in_scratch, 8);
   expect_place(l, 1, ObjectPlace::in_scratch, 16);
   EXPECT_EQ(l.stack_bytes, 0);
+}
+
+TEST(Layout, objects_whose_addresses_loops_store_are_in_scratch_memory) {
+  Placing p({8, 8});
+  p.needs.addresses = {true, false};
+  p.needs.in_bodies = p.needs.stored_in_loops = {false, true};
+  const Layout l = p.place(256);
+  expect_place(l, 0, ObjectPlace::on_stack, -8);
+  expect_place(l, 1, ObjectPlace::in_scratch, 8);
+}
+
+// An element of 12 bytes, of 5, of 8, by an index that is not constant; numbers, and what is not on the stack, have none.
+TEST(Layout, addresses_of_elements_are_as_aligned_as_all_elements) {
+  Bench b;
+  auto f = b.main();
+  Operand object = f.object(40), large = f.object(largest_on_stack + 8);
+  Operand n = f.load(object, 0);
+  auto element = [&](uint32_t size) { return f.op(Op::add, object, f.op(Op::mul, n, number(size))); };
+  Operand of_12 = element(12), of_5 = element(5), of_8 = element(8);
+  Operand second_word = f.op(Op::add, of_12, number(8)), shifted = f.op(Op::add, object, f.op(Op::shl, n, number(1)));
+  Operand elsewhere = f.op(Op::add, large, n);
+  f.give();
+  Placing p({40, largest_on_stack + 8});
+  const auto alignments = find_stack_alignments(f.f(), p.place(256));
+  const std::pair<Operand, int> expected[] = {{object, 8}, {of_12, 4}, {of_5, 1}, {of_8, 8}, {second_word, 4}, {shifted, 2}, {n, 0}, {large, 0}, {elsewhere, 0}};
+  for (const auto& [o, alignment] : expected) EXPECT_EQ(alignments[o.as_reg()], alignment) << "%" << o.as_reg();
 }
 
 TEST(Layout, unused_objects_have_no_place) {
