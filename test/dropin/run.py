@@ -6,6 +6,7 @@
   error since 0.24), blanks at the ends of lines, in JSON empty lines, and all that its line `older` explains.
 - Each tool that the package installs must compile unchanged, apart from those that tools.txt excuses on this host.
 - Those that need no kernel functions run for a moment, and print the same columns; the others where the kernel has what they need.
+- A service manager (systemd, Type=notify) is told when the probes are attached.
 
 Skipped without the package. Last line: `N passed, N failed, N skipped`.
 """
@@ -13,6 +14,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -198,6 +200,26 @@ def run_tool(path, acu, folder, excuses):
     need(re.search(columns, text, re.M), f"no line {columns!r} in:\n{text[:600]}")
 
 
+def notified(acu, folder, name):
+    """A service manager that waits for READY=1 gets it once the probes are attached, and STOPPING=1 before the end probes run."""
+    told = []
+    if os.path.exists(name):
+        os.unlink(name)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(name.replace("@", "\0"))
+        environment = {**os.environ, "NOTIFY_SOCKET": name}
+        script = 'interval:ms:10 { printf("tick\\n"); exit(); } end { printf("end\\n"); }'
+        done = subprocess.run([acu, "-q", "-e", script], capture_output=True, text=True, env=environment, cwd=folder, timeout=LIMIT)
+        need(done.returncode == 0 and done.stdout.split() == ["tick", "end"], f"status {done.returncode}: {done.stdout!r} {done.stderr[-400:]}")
+        manager.setblocking(False)  # what was sent is there
+        try:
+            while len(told) < 9:
+                told.append(manager.recv(4096).decode().split("\n")[0])
+        except BlockingIOError:
+            pass
+    need(told == ["READY=1", "STOPPING=1"], f"told {told}")
+
+
 def judge(check):
     """What is wrong, or an empty text."""
     try:
@@ -226,6 +248,8 @@ def main():
             checks.append(("compile " + os.path.basename(path), lambda p=path: compile_tool(p, named, folder, excuses)))
             if os.path.basename(path) in RUNS | RUNS_ON_SOME:
                 checks.append(("run " + os.path.basename(path), lambda p=path: run_tool(p, named, folder, excuses)))
+        for kind, name in (("file", os.path.join(folder, "notify")), ("abstract", f"@acu-dropin-{os.getpid()}")):
+            checks.append((f"service manager, {kind}", lambda n=name: notified(named, folder, n)))
         for name, check in checks:
             if only not in name:
                 continue
