@@ -7,6 +7,7 @@
 #include "lang/walk.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lang {
 
@@ -233,6 +234,18 @@ void Checker::infer_types() {
     if (!changed_) return; // none that is left can be decided, which is reported
     settle();
   }
+  if (!find_unassigned_maps()) return;
+  round();
+  for (Map* m : std::exchange(unassigned_, {}))
+    if (!settled(m->inferred_value)) m->assigned = false;
+  settle();
+}
+
+// Maps that are used and never assigned, unless where nothing is reached (learn_from_skipped). Whether there are any.
+bool Checker::find_unassigned_maps() {
+  for (Map* m : program_.maps)
+    if (m->used && !m->value && !m->assigned) unassigned_.insert(m);
+  return !unassigned_.empty();
 }
 
 Checked Checker::run() {

@@ -327,8 +327,26 @@ void Checker::check_if(Expr*& condition, Block* then, Block* otherwise) {
   if (!check_condition(condition)) return;
   bool known = condition->constant.kind == Constant::integer;
   // What is never reached is not looked at: scripts choose by parameters and by what the machine has.
-  if (!known || condition->constant.integer_value != 0) check(*then);
-  if (otherwise && (!known || condition->constant.integer_value == 0)) check(*otherwise);
+  const bool skips_then = known && condition->constant.integer_value == 0, skips_otherwise = known && !skips_then;
+  skips_then ? learn_from_skipped(then) : check(*then);
+  if (otherwise) skips_otherwise ? learn_from_skipped(otherwise) : check(*otherwise);
+}
+
+// `if ($# > 0) { @name = str($1); }`: where no parameter is given, nothing assigns the map that other probes compare with. Its type is that
+// of what would have been assigned.
+void Checker::learn_from_skipped(Block* block) {
+  if (unassigned_.empty()) return;
+  auto is_unassigned = [&](const Expr* e) {
+    const MapRef* m = if_a<MapRef>(e);
+    return m && unassigned_.contains(m->map);
+  };
+  rewrite(block, {.expression = [](Expr& e) { return &e; },
+                  .statement = [&](Stmt& s) {
+                    if (s.kind == StmtKind::assign && is_unassigned(as<Assign>(s).target)) check_assign(as<Assign>(s));
+                    if (s.kind != StmtKind::expression) return;
+                    Unary* u = if_a<Unary>(as<ExprStmt>(s).value);
+                    if (u && u->op >= UnaryOp::pre_increment && is_unassigned(u->operand)) check(*u);
+                  }});
 }
 
 void Checker::check_for_map(ForMap& loop) {

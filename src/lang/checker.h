@@ -139,6 +139,8 @@ private:
   void assign_variable(VariableRef& target, Expr& value, const type::Type* type);
   void assign_map(MapRef& target, Expr& value, const type::Type* type, bool compound);
   void check_if(Expr*& condition, Block* then, Block* otherwise);
+  void learn_from_skipped(Block* block);
+  bool find_unassigned_maps();
   void check_loop(Block& body);
   void check_expression_statement(ExprStmt& s);
   void check_for_range(ForRange& f);
@@ -362,6 +364,7 @@ private:
   bool waits_ = false;         // this round left some of them alone
   bool function_is_symbol_ = false; // `func` of the kernel is an address, as of ksym()
   bool probe_as_text_ = false; // `probe` of many events is text, not a number that stands for it
+  std::set<Map*> unassigned_; // maps that are used, and assigned only where nothing is reached: in one round
   Probe* probe_ = nullptr;
   Function* function_ = nullptr;
   std::vector<std::vector<Variable*>> scopes_;
