@@ -234,18 +234,19 @@ void Checker::infer_types() {
     if (!changed_) return; // none that is left can be decided, which is reported
     settle();
   }
-  if (!find_unassigned_maps()) return;
+  if (!find_unassigned()) return;
   round();
   for (Map* m : std::exchange(unassigned_, {}))
     if (!settled(m->inferred_value)) m->assigned = false;
   settle();
 }
 
-// Maps that are used and never assigned, unless where nothing is reached (learn_from_skipped). Whether there are any.
-bool Checker::find_unassigned_maps() {
+// Maps and variables that are used and get no value, unless where nothing is reached (learn_from_skipped). Whether there are any.
+bool Checker::find_unassigned() {
   for (Map* m : program_.maps)
     if (m->used && !m->value && !m->assigned) unassigned_.insert(m);
-  return !unassigned_.empty();
+  std::erase_if(never_given_, [](const Variable* v) { return v->inferred.type || v->is_given; });
+  return !unassigned_.empty() || !never_given_.empty();
 }
 
 Checked Checker::run() {

@@ -251,6 +251,7 @@ const type::Type* Checker::check_variable(VariableRef& e) {
   if (!v->type) { // `let $a;`, and nothing else: zero
     warning(tag::unknown_variable, e.where, "variable `$" + std::string(e.name) + "` is never given a value",
             "it is 0; declare its type if it is another: `let $" + std::string(e.name) + " : string`");
+    never_given_.insert(v);
     v->type = types_.int64();
   }
   return v->type;

@@ -333,18 +333,26 @@ void Checker::check_if(Expr*& condition, Block* then, Block* otherwise) {
 }
 
 // `if ($# > 0) { @name = str($1); }`: where no parameter is given, nothing assigns the map that other probes compare with. Its type is that
-// of what would have been assigned.
+// of what would have been assigned; so is that of a variable.
 void Checker::learn_from_skipped(Block* block) {
-  if (unassigned_.empty()) return;
+  if (unassigned_.empty() && never_given_.empty()) return;
   auto is_unassigned = [&](const Expr* e) {
     const MapRef* m = if_a<MapRef>(e);
     return m && unassigned_.contains(m->map);
   };
+  auto learn = [&](Assign& a) {
+    if (is_unassigned(a.target)) return check_assign(a);
+    const VariableRef* ref = if_a<VariableRef>(a.target);
+    Variable* v = ref ? lookup(ref->name, ref->expansion) : nullptr;
+    if (!v || v->is_given || !never_given_.contains(v)) return;
+    const type::Type* t = check_value(*a.value);
+    if (!t->is(Kind::none)) join(v->inferred, t, a.value);
+    v->type = settled(v->inferred);
+  };
   rewrite(block, {.expression = [](Expr& e) { return &e; },
                   .statement = [&](Stmt& s) {
-                    if (s.kind == StmtKind::assign && is_unassigned(as<Assign>(s).target)) check_assign(as<Assign>(s));
-                    if (s.kind != StmtKind::expression) return;
-                    Unary* u = if_a<Unary>(as<ExprStmt>(s).value);
+                    if (s.kind == StmtKind::assign) return learn(as<Assign>(s));
+                    Unary* u = s.kind == StmtKind::expression ? if_a<Unary>(as<ExprStmt>(s).value) : nullptr;
                     if (u && u->op >= UnaryOp::pre_increment && is_unassigned(u->operand)) check(*u);
                   }});
 }

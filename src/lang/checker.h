@@ -140,7 +140,7 @@ private:
   void assign_map(MapRef& target, Expr& value, const type::Type* type, bool compound);
   void check_if(Expr*& condition, Block* then, Block* otherwise);
   void learn_from_skipped(Block* block);
-  bool find_unassigned_maps();
+  bool find_unassigned();
   void check_loop(Block& body);
   void check_expression_statement(ExprStmt& s);
   void check_for_range(ForRange& f);
@@ -365,6 +365,7 @@ private:
   bool function_is_symbol_ = false; // `func` of the kernel is an address, as of ksym()
   bool probe_as_text_ = false; // `probe` of many events is text, not a number that stands for it
   std::set<Map*> unassigned_; // maps that are used, and assigned only where nothing is reached: in one round
+  std::set<Variable*> never_given_; // `let $x;`, which is read and has no value yet
   Probe* probe_ = nullptr;
   Function* function_ = nullptr;
   std::vector<std::vector<Variable*>> scopes_;
