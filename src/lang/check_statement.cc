@@ -374,11 +374,11 @@ void Checker::check_for_map(ForMap& loop) {
   loop_depth_++;
   Variable* v = declare(loop.variable, loop.name, loop.name_where, loop.expansion);
   v->declared = true;
-  const type::Type* key = m.key ? m.key : types_.int64();
-  const type::Type* value = m.value ? m.value : types_.int64();
-  if (value->is_aggregation()) value = types_.integer(8, value->is_signed);
-  const type::Type* parts[] = {key, value};
-  v->type = types_.tuple(parts);
+  v->type = types_.none(); // until the map's types are known
+  if (m.key && m.value) {
+    const type::Type* parts[] = {m.key, m.value->is_aggregation() ? types_.integer(8, m.value->is_signed) : m.value};
+    v->type = types_.tuple(parts);
+  }
   check(*loop.body);
   loop_depth_--;
   scopes_.pop_back();
