@@ -10,6 +10,8 @@
 
 namespace bpf {
 
+inline constexpr size_t most_maps_of_program = 64; // MAX_USED_MAPS of the kernel
+
 // EPERM: which capabilities are missing, and how to get them.
 base::Error permission_error(std::string_view what);
 

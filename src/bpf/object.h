@@ -47,8 +47,6 @@ struct LineInfo {
   base::Range where;
 };
 
-inline constexpr size_t most_maps_of_program = 64; // MAX_USED_MAPS of the kernel
-
 // One program for the kernel; the i-th belongs to the i-th ir::Probe.
 struct Code {
   std::string name;

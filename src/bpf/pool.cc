@@ -8,6 +8,7 @@
 // far apart.
 #include "bpf/emit.h"
 
+#include "bpf/failure.h"
 #include "bpf/flight_ring.h"
 #include "bpf/hot_keys.h"
 #include "bpf/walk_maps.h"
