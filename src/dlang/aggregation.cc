@@ -1,5 +1,6 @@
 #include "dlang/aggregation.h"
 
+#include "dlang/symbols.h"
 #include "report/histogram.h"
 #include "report/merge.h"
 #include "report/number.h"
@@ -30,6 +31,8 @@ std::string identity(const std::vector<Cell>& key) {
   for (const Cell& c : key) {
     if (c.is_number)
       out += "n" + std::to_string(c.number) + ";";
+    else if (!c.symbol.empty())
+      out += "y" + c.symbol + '\0';
     else if (c.type->is(Kind::string))
       out += "s" + std::string(report::characters(c.bytes)) + '\0';
     else
@@ -104,7 +107,7 @@ std::vector<int64_t> bounds_of(const Aggregation& a) {
 
 } // namespace
 
-std::vector<Cell> cells_of(const Aggregation& a, const type::Type& key, Bytes bytes, bool with_bucket) {
+std::vector<Cell> cells_of(const Aggregation& a, const type::Type& key, Bytes bytes, report::Names& names, bool with_bucket) {
   std::vector<Cell> out;
   const size_t count = a.keys + with_bucket;
   auto add = [&](const type::Type& t, Bytes value) {
@@ -112,7 +115,12 @@ std::vector<Cell> cells_of(const Aggregation& a, const type::Type& key, Bytes by
     c.is_number = t.is_integer() || t.is(Kind::pointer);
     if (c.is_number) c.number = static_cast<int64_t>(report::extend(t, value));
     const size_t place = out.size();
-    c.size = place < a.key_sizes.size() && a.key_sizes[place] ? a.key_sizes[place] : t.size;
+    const KeyPart part = place < a.key_parts.size() ? a.key_parts[place] : KeyPart{};
+    c.size = part.size ? part.size : t.size;
+    if (part.symbol >= SymbolForm::device && c.is_number)
+      c.symbol = device_text(static_cast<uint64_t>(c.number), part.symbol), c.is_number = false;
+    else if (part.symbol != SymbolForm::none && (t.is(Kind::ksym) || t.is(Kind::usym)))
+      c.symbol = symbol_text(names, t, value, part.symbol);
     out.push_back(std::move(c));
   };
   if (key.is(Kind::tuple)) {
@@ -127,19 +135,26 @@ std::vector<Cell> cells_of(const Aggregation& a, const type::Type& key, Bytes by
 bool is_additive(Function f) { return f != Function::min && f != Function::max; }
 bool is_distribution(Function f) { return f >= Function::quantize; }
 
-Rows read_rows(const Aggregation& a, const ir::Program& program, ir::Engine& engine) {
+// Two addresses of one function have one row.
+static int64_t merged(Function f, int64_t before, int64_t now) {
+  return f == Function::min ? std::min(before, now) : f == Function::max ? std::max(before, now) : before + now;
+}
+
+Rows read_rows(const Aggregation& a, const ir::Program& program, ir::Engine& engine, report::Names& names) {
   Rows out;
+  bool is_new = false; // the row that row_of() gave last
   const size_t size = a.function == Function::avg ? 2 : a.function == Function::stddev ? 6 : a.function == Function::quantize ? power_buckets : is_distribution(a.function) ? levels_of(a) : 1;
   auto row_of = [&](const ir::Map& map, Bytes key) -> Row& {
     std::vector<Cell> cells;
-    if (map.key) cells = cells_of(a, *map.key, key);
+    if (map.key) cells = cells_of(a, *map.key, key, names);
     Row& row = out[identity(cells)];
-    if (row.numbers.empty()) row.key = std::move(cells), row.numbers.resize(size);
+    is_new = row.numbers.empty();
+    if (is_new) row.key = std::move(cells), row.numbers.resize(size);
     return row;
   };
   if (a.by_buckets) {
     each_entry(program, engine, a.name, [&](const ir::Map& map, Bytes key, Bytes value) {
-      const std::vector<Cell> all = cells_of(a, *map.key, key, true);
+      const std::vector<Cell> all = cells_of(a, *map.key, key, names, true);
       const size_t place = all.size() == a.keys + 1 ? place_of(a, all.back().number) : size;
       if (place < size) row_of(map, key).numbers[place] += word(value, 0);
     });
@@ -149,7 +164,8 @@ Rows read_rows(const Aggregation& a, const ir::Program& program, ir::Engine& eng
     if (!is_additive(a.function) && word(value, 1) == 0) return;
     Row& row = row_of(map, key);
     if (a.function != Function::quantize) {
-      for (size_t i = 0; i < std::min<size_t>(size, a.function == Function::avg || a.function == Function::stddev ? 2 : 1); i++) row.numbers[i] = word(value, i);
+      for (size_t i = 0; i < std::min<size_t>(size, a.function == Function::avg || a.function == Function::stddev ? 2 : 1); i++)
+        row.numbers[i] = is_new ? word(value, i) : merged(a.function, row.numbers[i], word(value, i));
       return;
     }
     for (size_t i = 1; i < map.value->count; i++)
@@ -162,7 +178,7 @@ Rows read_rows(const Aggregation& a, const ir::Program& program, ir::Engine& eng
     });
   constexpr std::string_view squares[] = {".low", ".mid", ".cross", ".high"};
   for (size_t i = 0; a.function == Function::stddev && i < 4; i++)
-    each_entry(program, engine, a.name + std::string(squares[i]), [&](const ir::Map& map, Bytes key, Bytes value) { row_of(map, key).numbers[2 + i] = word(value, 0); });
+    each_entry(program, engine, a.name + std::string(squares[i]), [&](const ir::Map& map, Bytes key, Bytes value) { row_of(map, key).numbers[2 + i] += word(value, 0); });
   return out;
 }
 

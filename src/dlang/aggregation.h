@@ -16,6 +16,7 @@ namespace dlang {
 struct Cell {
   const type::Type* type = nullptr;
   std::vector<std::byte> bytes;
+  std::string symbol = {}; // of an address with a name: how it is printed; keys with the same are one
   bool is_number = false;
   int64_t number = 0;
   unsigned size = 8; // of a number in D, in bytes
@@ -33,9 +34,9 @@ struct Row {
 using Rows = std::map<std::string, Row>; // by the bytes of the key, the same for keys that look the same
 
 // Reads the maps of an aggregation; empty where it was never used.
-Rows read_rows(const Aggregation& a, const ir::Program& program, ir::Engine& engine);
+Rows read_rows(const Aggregation& a, const ir::Program& program, ir::Engine& engine, report::Names& names);
 // The parts of a key of the aggregation, without a bucket; or, with one, all of them.
-std::vector<Cell> cells_of(const Aggregation& a, const type::Type& key, std::span<const std::byte> bytes, bool with_bucket = false);
+std::vector<Cell> cells_of(const Aggregation& a, const type::Type& key, std::span<const std::byte> bytes, report::Names& names, bool with_bucket = false);
 
 // Whether values of two times can be subtracted: of all but the smallest and the largest.
 bool is_additive(Function f);

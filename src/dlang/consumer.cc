@@ -1,6 +1,5 @@
 #include "dlang/consumer.h"
 
-#include "base/text.h"
 #include "report/effect.h"
 #include "report/number.h"
 #include "report/text.h"
@@ -63,9 +62,13 @@ std::string memory_text(Bytes bytes) {
 struct Consumer::Values {
   const type::Type& tuple;
   Bytes bytes;
+  const Record& record;
   size_t next = 1;
+  SymbolForm symbol = SymbolForm::none; // of the value that was taken last
   std::pair<const type::Type*, Bytes> take() {
     if (next >= tuple.fields().size()) return {nullptr, {}};
+    const size_t first = size_t{1} + record.has_line + record.has_function;
+    symbol = next >= first && next - first < record.symbols.size() ? record.symbols[next - first] : SymbolForm::none;
     const type::Field& f = tuple.fields()[next++];
     return {f.type, report::part(bytes, f.offset, f.type->size)};
   }
@@ -94,7 +97,7 @@ void Consumer::take(const type::Type& type, Bytes bytes) {
   const uint64_t index = report::load(report::part(bytes, first.offset, first.type->size), first.type->size);
   if (index >= plan_.records.size()) return;
   const Record& r = plan_.records[index];
-  Values values{type, bytes};
+  Values values{type, bytes, r};
   std::string out;
   if (r.has_line) line(out, r, values);
   for (const Item& i : r.items) item(out, r, i, values);
@@ -132,21 +135,26 @@ std::string Consumer::flow_line(int64_t cpu, const std::string& provider, const 
 }
 
 std::string Consumer::stack_text(const type::Type& type, Bytes bytes) {
-  const std::string text = printer_.text(type, bytes);
   std::string out = "\n";
-  for (std::string_view frame : base::split(text, '\n'))
-    if (const std::string_view name = base::trim(frame); !name.empty()) out += std::string(plan_.stack_indent, ' ') + std::string(name) + "\n";
+  for (const std::string& frame : frames_of(names_, engine_, type, bytes)) out += std::string(plan_.stack_indent, ' ') + frame + "\n";
   return out;
 }
 
-std::string Consumer::value_text(const type::Type& type, Bytes bytes, bool quiet) {
+std::string Consumer::text_of(const type::Type& type, Bytes bytes, SymbolForm symbol) {
+  if (symbol >= SymbolForm::device && is_number(type)) return device_text(report::extend(type, bytes), symbol);
+  const bool has_name = symbol != SymbolForm::none && (type.is(Kind::ksym) || type.is(Kind::usym));
+  return has_name ? symbol_text(names_, type, bytes, symbol) : printer_.text(type, bytes);
+}
+
+std::string Consumer::value_text(const type::Type& type, Bytes bytes, SymbolForm symbol, bool quiet) {
   if (is_stack(type)) return stack_text(type, bytes);
-  if (is_number(type)) {
+  if (is_number(type) && symbol == SymbolForm::none) {
     const auto n = static_cast<int64_t>(report::extend(type, bytes));
     if (quiet) return std::to_string(n);
     return padded_number(n, type.size);
   }
-  const std::string text = printer_.text(type, bytes);
+  const std::string text = text_of(type, bytes, symbol);
+  if (symbol != SymbolForm::none && symbol < SymbolForm::device) return "  " + padded(text, 50);
   return quiet ? text : "  " + padded(text, 33);
 }
 
@@ -155,7 +163,7 @@ void Consumer::item(std::string& out, const Record& r, const Item& i, Values& va
   case ItemKind::printf: out += formatted(format_of(i.text), values); break;
   case ItemKind::trace: {
     auto [type, bytes] = values.take();
-    if (type) out += value_text(*type, bytes, !r.has_line);
+    if (type) out += value_text(*type, bytes, values.symbol, !r.has_line);
     break;
   }
   case ItemKind::memory: {
@@ -208,10 +216,10 @@ std::string Consumer::formatted(const std::vector<Piece>& format, Values& values
     const int columns = width < -1 ? -width : width;
     if (is_stack(*type))
       out += stack_text(*type, bytes);
-    else if (is_number(*type) && p.conversion != 's' && p.conversion != 'S')
+    else if (is_number(*type) && values.symbol == SymbolForm::none && p.conversion != 's' && p.conversion != 'S')
       out += format_number(left, report::extend(*type, bytes), type->size, type->is_signed, columns, precision);
     else
-      out += format_text(left, printer_.text(*type, bytes), columns, precision);
+      out += format_text(left, text_of(*type, bytes, values.symbol), columns, precision);
   }
   return out;
 }
@@ -221,7 +229,7 @@ std::string Consumer::formatted(const std::vector<Piece>& format, Values& values
 // Without the keys that trunc() removed, and what was counted for them before.
 Rows Consumer::rows_of(size_t aggregation) {
   const Aggregation& a = plan_.aggregations[aggregation];
-  Rows rows = read_rows(a, program_, engine_);
+  Rows rows = read_rows(a, program_, engine_, names_);
   for (const auto& [key, numbers] : states_[aggregation].removed) {
     const auto row = rows.find(key);
     if (row == rows.end()) continue;
@@ -251,6 +259,7 @@ std::vector<std::pair<std::string, const Row*>> Consumer::sorted(size_t aggregat
       const Cell &x = a.row->key[i], &y = b.row->key[i];
       if (x.is_number && y.is_number && x.number != y.number) return x.number < y.number;
       if (x.is_number || y.is_number) continue;
+      if (x.symbol != y.symbol) return x.symbol < y.symbol;
       const std::string_view s = report::characters(x.bytes), t = report::characters(y.bytes);
       if (x.type->is(Kind::string) && y.type->is(Kind::string) && s != t) return s < t;
     }
@@ -270,7 +279,7 @@ std::string Consumer::key_text(const Row& row) {
     else if (c.is_number)
       out += padded_number(c.number, c.size);
     else
-      out += "  " + padded(printer_.text(*c.type, c.bytes), 50);
+      out += "  " + padded(c.symbol.empty() ? printer_.text(*c.type, c.bytes) : c.symbol, 50);
   }
   return out;
 }
@@ -303,10 +312,12 @@ std::string Consumer::formatted_line(const std::vector<Piece>& format, const Ite
     const Cell& c = any->key[next_key++];
     if (is_stack(*c.type))
       out += stack_text(*c.type, c.bytes);
+    else if (c.is_number && p.conversion == 'a')
+      out += format_text(p, kernel_symbol_text(names_, static_cast<uint64_t>(c.number), SymbolForm::address), p.width, p.precision);
     else if (c.is_number && p.conversion != 's' && p.conversion != 'S')
       out += format_number(p, static_cast<uint64_t>(c.number), c.size, c.type->is_signed, p.width, p.precision);
     else
-      out += format_text(p, c.is_number ? std::to_string(c.number) : printer_.text(*c.type, c.bytes), p.width, p.precision);
+      out += format_text(p, c.is_number ? std::to_string(c.number) : !c.symbol.empty() ? c.symbol : printer_.text(*c.type, c.bytes), p.width, p.precision);
   }
   return out;
 }
@@ -357,7 +368,7 @@ void Consumer::truncate(size_t aggregation, std::optional<int64_t> count) {
     });
     return;
   }
-  const Rows rows = rows_of(aggregation), raw = read_rows(plan_.aggregations[aggregation], program_, engine_);
+  const Rows rows = rows_of(aggregation), raw = read_rows(plan_.aggregations[aggregation], program_, engine_, names_);
   const auto order = sorted(aggregation, rows);
   const auto keep = static_cast<size_t>(std::min<uint64_t>(order.size(), *count < 0 ? 0 - static_cast<uint64_t>(*count) : static_cast<uint64_t>(*count)));
   for (size_t i = 0; i < order.size(); i++) {

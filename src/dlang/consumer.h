@@ -3,6 +3,7 @@
 
 #include "dlang/aggregation.h"
 #include "dlang/format.h"
+#include "dlang/symbols.h"
 
 #include <optional>
 #include <unordered_map>
@@ -12,9 +13,9 @@ namespace dlang {
 class Consumer {
 public:
   // All of them outlive it. `patience_ms`: as report::Options has it, for system().
-  Consumer(const Plan& plan, const ir::Program& program, ir::Engine& engine, report::Printer& printer, report::Sink& sink,
+  Consumer(const Plan& plan, const ir::Program& program, ir::Engine& engine, report::Names& names, report::Printer& printer, report::Sink& sink,
            std::function<int()> patience_ms = {})
-      : plan_(plan), program_(program), engine_(engine), printer_(printer), sink_(sink), patience_ms_(std::move(patience_ms)), states_(plan.aggregations.size()) {}
+      : plan_(plan), program_(program), engine_(engine), names_(names), printer_(printer), sink_(sink), patience_ms_(std::move(patience_ms)), states_(plan.aggregations.size()) {}
 
   // A record: the value of print() in the translated program.
   void take(const type::Type& type, std::span<const std::byte> bytes);
@@ -33,7 +34,8 @@ private:
   void line(std::string& out, const Record& r, Values& values);
   void item(std::string& out, const Record& r, const Item& i, Values& values);
   std::string formatted(const std::vector<Piece>& format, Values& values);
-  std::string value_text(const type::Type& type, std::span<const std::byte> bytes, bool quiet);
+  std::string text_of(const type::Type& type, std::span<const std::byte> bytes, SymbolForm symbol);
+  std::string value_text(const type::Type& type, std::span<const std::byte> bytes, SymbolForm symbol, bool quiet);
   std::string stack_text(const type::Type& type, std::span<const std::byte> bytes);
   std::string printa(const Item& i);
   std::string key_text(const Row& row);
@@ -51,6 +53,7 @@ private:
   const Plan& plan_;
   const ir::Program& program_;
   ir::Engine& engine_;
+  report::Names& names_;
   report::Printer& printer_;
   report::Sink& sink_;
   std::function<int()> patience_ms_;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdio>
 #include <ctime>
+#include <utility>
 
 namespace dlang {
 
@@ -104,16 +105,21 @@ std::string format_number(const Piece& p, uint64_t bits, unsigned size, bool is_
   }
 }
 
+// A character as a string literal has it.
+static std::string escape_of(char c) {
+  constexpr std::pair<char, std::string_view> letters[] = {{'\a', "\\a"}, {'\b', "\\b"}, {'\f', "\\f"}, {'\n', "\\n"}, {'\r', "\\r"}, {'\t', "\\t"}, {'\v', "\\v"}, {'"', "\\\""}, {'\\', "\\\\"}};
+  for (const auto& [letter, code] : letters)
+    if (c == letter) return std::string(code);
+  if (c >= ' ' && c <= '~') return std::string(1, c);
+  char code[8];
+  std::snprintf(code, sizeof code, "\\%03o", static_cast<unsigned char>(c));
+  return code;
+}
+
 std::string format_text(const Piece& p, std::string_view text, int width, int precision) {
   std::string escaped;
   if (p.conversion == 'S') {
-    for (char c : text) {
-      char code[8];
-      if (std::isprint(static_cast<unsigned char>(c)) && c != '\\')
-        escaped += c;
-      else
-        std::snprintf(code, sizeof code, c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\x%02x", static_cast<unsigned char>(c)), escaped += code;
-    }
+    for (char c : text) escaped += escape_of(c);
     text = escaped;
   }
   if (precision >= 0) text = text.substr(0, static_cast<size_t>(precision));

@@ -35,6 +35,16 @@ std::string list_providers() {
   return out;
 }
 
+std::string all_descriptions() {
+  std::string out = "syscall:::";
+  std::string_view last;
+  for (const FixedProbe& p : fixed_probes) {
+    if (p.provider != last) out += "," + std::string(p.provider) + ":::";
+    last = p.provider;
+  }
+  return out;
+}
+
 std::string list(const Plan& plan, const lang::Program& program) {
   std::string out = "   ID   PROVIDER            MODULE                          FUNCTION NAME\n";
   for (size_t i = 0; i < plan.places.size(); i++) {

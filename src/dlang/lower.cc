@@ -1,5 +1,7 @@
 // The steps of a translation, and what all of them use.
+#include "base/counted.h"
 #include "base/text.h"
+#include "dlang/helpers.h"
 #include "dlang/lowering.h"
 #include "dlang/options.h"
 #include "lang/parse.h"
@@ -14,128 +16,8 @@ using lang::BinaryOp;
 
 namespace {
 
-// Expressions of acu's language that translations are made of, beside those of the tables.
-constexpr std::string_view helpers = R"(
-macro d_divide(a, b) {
-  let $a = (int64)(a);
-  let $b = (int64)(b);
-  let $q = (uint64)($a < 0 ? -$a : $a) / (uint64)($b < 0 ? -$b : $b);
-  ($a < 0) != ($b < 0) ? -(int64)$q : (int64)$q
-}
-macro d_modulo(a, b) {
-  let $a = (int64)(a);
-  let $b = (int64)(b);
-  let $r = (uint64)($a < 0 ? -$a : $a) % (uint64)($b < 0 ? -$b : $b);
-  $a < 0 ? -(int64)$r : (int64)$r
-}
-macro d_power_below(n) {
-  let $n = (uint64)(n);
-  let $m = $n;
-  $m = $m | ($m >> 1);
-  $m = $m | ($m >> 2);
-  $m = $m | ($m >> 4);
-  $m = $m | ($m >> 8);
-  $m = $m | ($m >> 16);
-  $m = $m | ($m >> 32);
-  (int64)($m - ($m >> 1))
-}
-macro d_power_bucket(n) {
-  let $v = (int64)(n);
-  $v < 0 ? -d_power_below(-$v) : d_power_below($v)
-}
-macro d_basename(s) {
-  let $s = s;
-  if (strlen($s) > 1 && substr($s, -1) == "/") { $s = substr($s, 0, strlen($s) - 1); }
-  strlen($s) > 1 ? substr($s, strrstr($s, "/") + 1) : $s
-}
-macro d_dirname(s) {
-  let $s = s;
-  if (strlen($s) > 1 && substr($s, -1) == "/") { $s = substr($s, 0, strlen($s) - 1); }
-  let $at = strrstr($s, "/");
-  $at < 0 ? "." : $at == 0 ? "/" : substr($s, 0, $at)
-}
-macro d_arguments() {
-  let $at = (uint64)curtask.mm.arg_start;
-  let $end = (uint64)curtask.mm.arg_end;
-  let $text = str(uptr($at), 81);
-  $at = $at + strlen($text) + 1;
-  let $i = (int64)0;
-  while ($i < 15) {
-    $i = $i + 1;
-    if ($at >= $end || strlen($text) >= 79) { break; }
-    let $next = str(uptr($at), 81);
-    $at = $at + strlen($next) + 1;
-    $text = str(str_concat(str_concat($text, " "), $next), 80);
-  }
-  $text
-}
-macro d_number_text(n, base) {
-  let $n = (int64)(n);
-  let $base = (uint64)(base);
-  let $left = $n < 0 ? (uint64)(-$n) : (uint64)$n;
-  let $text = str("", 66);
-  let $i = (int64)0;
-  while ($i < 65) {
-    $i = $i + 1;
-    $text = str(str_concat(substr("0123456789abcdefghijklmnopqrstuvwxyz", (int64)($left % $base), 1), $text), 66);
-    $left = $left / $base;
-    if ($left == 0) { break; }
-  }
-  $n < 0 ? str(str_concat("-", $text), 66) : $text
-}
-macro d_index_from(s, t, from) {
-  let $from = (int64)(from);
-  let $at = strstr(substr(s, $from < 0 ? (int64)0 : $from), t);
-  $at < 0 ? (int64)-1 : $at + ($from < 0 ? (int64)0 : $from)
-}
-macro d_progeny(of) {
-  let $of = (int64)(of);
-  let $task = curtask;
-  let $found = (int64)0;
-  let $i = (int64)0;
-  while ($i < 64) {
-    $i = $i + 1;
-    if ((int64)$task.tgid == $of) { $found = 1; break; }
-    if ((int64)$task.tgid <= 1) { break; }
-    $task = $task.real_parent;
-  }
-  $found
-}
-macro d_digit(c) { (c) >= 48 && (c) <= 57 ? (c) - 48 : (c) >= 97 && (c) <= 122 ? (c) - 87 : (c) >= 65 && (c) <= 90 ? (c) - 55 : (int64)99 }
-macro d_strtoll(s, base) {
-  let $s = s;
-  let $base = (int64)(base);
-  let $value = (int64)0;
-  let $i = (int64)0;
-  while ($i < 64) {
-    if ((int64)$s[$i] != 32 && (int64)$s[$i] != 9) { break; }
-    $i = $i + 1;
-  }
-  let $sign = (int64)$s[$i];
-  if ($sign == 45 || $sign == 43) { $i = $i + 1; }
-  if ((int64)$s[$i] == 48 && ((int64)$s[$i + 1] == 120 || (int64)$s[$i + 1] == 88) && $base == 16) { $i = $i + 2; }
-  let $end = $i + 64;
-  while ($i < $end) {
-    let $digit = d_digit((int64)$s[$i]);
-    if ($digit >= $base) { break; }
-    $value = $value * $base + $digit;
-    $i = $i + 1;
-  }
-  $sign == 45 ? -$value : $value
-}
-macro d_kernel_place() { usermode ? (uint64)0 : (uint64)reg("ip") }
-macro d_user_place() { usermode ? (uint64)reg("ip") : (uint64)0 }
-macro d_call() { args.id }
-macro d_call_name() { syscall_name(args.id) }
-macro d_call_result() { (int64)args.ret < 0 && (int64)args.ret > -4096 ? (int64)-1 : (int64)args.ret }
-macro d_call_error() { (int64)args.ret < 0 && (int64)args.ret > -4096 ? -(int64)args.ret : (int64)0 }
-macro d_call_argument(n) { args.args[n] }
-macro d_function() { func }
-macro d_result() { retval }
-)";
-
-std::string macro_text(std::string_view kind, std::string_view name, std::string_view expression) {
-  return "macro " + std::string(kind) + std::string(name) + "() { " + std::string(expression) + " }\n";
+std::string macro_text(std::string_view kind, std::string_view name, std::string_view expression, std::string_view parameter = {}) {
+  return "macro " + std::string(kind) + std::string(name) + "(" + std::string(parameter) + ") { " + std::string(expression) + " }\n";
 }
 
 } // namespace
@@ -154,11 +36,17 @@ std::string Lowering::with_underscores(std::string_view text) {
   return out;
 }
 
+// A clause is translated for its types first, and then for each of its groups.
+bool Lowering::is_reported(Range where, std::string_view message) const {
+  return std::ranges::any_of(diagnostics_.all(), [&](const base::Diagnostic& d) { return d.where.begin == where.begin && d.where.end == where.end && d.message == message; });
+}
+
 void Lowering::error(std::string_view tag, Range where, std::string message, std::string hint) {
-  // A clause of several groups is translated for each of them.
-  for (const base::Diagnostic& d : diagnostics_.all())
-    if (d.where.begin == where.begin && d.where.end == where.end && d.message == message) return;
-  diagnostics_.error(tag, where, std::move(message), std::move(hint));
+  if (!is_reported(where, message)) diagnostics_.error(tag, where, std::move(message), std::move(hint));
+}
+
+void Lowering::warn(std::string_view tag, Range where, std::string message) {
+  if (!is_reported(where, message)) diagnostics_.warning(tag, where, std::move(message));
 }
 
 Translated Lowering::run() {
@@ -183,6 +71,10 @@ Translated Lowering::run() {
   if (diagnostics_.has_errors()) return {std::move(program_), plan_};
   collect_variables();
 
+  // Variables have the types of what the script assigns first, whatever the order of the groups.
+  learn_types();
+  if (diagnostics_.has_errors()) return {std::move(program_), plan_};
+
   // Every group is a probe of the program.
   for (const Group& g : groups_) emit_group(g);
   program_->macros.clear();
@@ -193,7 +85,7 @@ Translated Lowering::run() {
 void Lowering::make_macros() {
   std::string text(helpers);
   for (const Member& v : variables) text += macro_text("d_v_", v.name, v.expression);
-  for (const Member& m : members) text += macro_text("d_m_", std::string(m.translator) + "_" + std::string(m.name), m.expression);
+  for (const Member& m : members) text += macro_text("d_m_", std::string(m.translator) + "_" + std::string(m.name), m.expression, m.translator == "fds" ? "fd" : "");
   for (const FixedProbe& p : fixed_probes)
     if (!p.condition.empty()) text += macro_text("d_c_", with_underscores(std::string(p.provider) + "_" + std::string(p.name)), p.condition);
   text += "begin { }\n";
@@ -266,8 +158,26 @@ void Lowering::apply(const Setting& s) {
 
 // ------------------------------------------------------------------------------------------------- groups
 
-void Lowering::emit_group(const Group& g) {
+void Lowering::enter(const Group& g) {
   group_ = &g;
+  locals_.clear();
+  for (auto& [name, v] : variables_)
+    if (name.starts_with("this->") && is_local(v) && v.used.contains(g.id)) locals_.insert(name);
+}
+
+// A translation in the order of the script, of which only what it says of variables and aggregations is kept.
+void Lowering::learn_types() {
+  for (const Clause& c : script_.clauses) {
+    const auto group = std::ranges::find_if(groups_, [&](const Group& g) { return std::ranges::find(g.clauses, &c) != g.clauses.end(); });
+    if (group == groups_.end()) continue;
+    enter(*group);
+    if (c.predicate) (void)condition(*c.predicate);
+    (void)lower_clause(c);
+  }
+  plan_->records.clear();
+}
+
+void Lowering::emit_group(const Group& g) {
   lang::Block* body = group_body(g);
   auto probe = std::make_unique<lang::Probe>();
   probe->where = g.where;
@@ -291,9 +201,7 @@ void Lowering::emit_group(const Group& g) {
 lang::Block* Lowering::group_body(const Group& g) {
   const lang::TreeMaker make = at(g.where);
   std::vector<lang::Stmt*> all;
-  locals_.clear();
-  for (auto& [name, v] : variables_)
-    if (name.starts_with("this->") && is_local(v) && v.used.contains(g.id)) locals_.insert(name);
+  enter(g);
   std::vector<lang::Stmt*> clauses;
   for (const Clause* c : g.clauses) {
     lang::Expr* predicate = c->predicate ? condition(*c->predicate) : nullptr;
@@ -468,7 +376,19 @@ void Lowering::collect_variables() {
 }
 
 void Lowering::note_uses(const Node& n, uint32_t group, bool is_target) {
+  if (n.kind == NodeKind::call && n.text == "strtok") {
+    Variable& v = variables_[std::string(token_rest)];
+    v = {.type = text_type, .is_typed = true, .has_value = true, .where = v.where.end ? v.where : n.where, .used = std::move(v.used), .assigned = std::move(v.assigned)};
+    v.used.insert(group), v.assigned.insert(group);
+  }
   const auto place = place_of(n);
+  if (place && !is_whole(*place)) {
+    const size_t keys = place->keys.size(), known = key_counts_.emplace(place->name, keys).first->second;
+    if (known != keys)
+      error(tag::bad_map_use, n.where,
+            quoted(source_.text(place->root->where)) + (known && keys ? " has " + base::counted(known, "key") + " elsewhere, not " + std::to_string(keys) : " is used both with and without keys"),
+            "an associative array has the same number of keys everywhere");
+  }
   if (place && (place->root->kind != NodeKind::name || is_target)) {
     Variable& v = variables_[place->name];
     if (v.where.end == 0) v.where = place->root->where;

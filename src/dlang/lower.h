@@ -23,6 +23,9 @@ Translated translate(const base::Source& source, const TranslateOptions& options
 // Of `-l`: one line for each probe, with the numbers that records show.
 std::string list(const Plan& plan, const lang::Program& program);
 
+// Of `-l` without a script: descriptions of all probes with fixed names.
+std::string all_descriptions();
+
 // The table of providers: whether each is supported, what stands for it, what differs.
 std::string list_providers();
 

@@ -104,10 +104,13 @@ lang::MapRef* Lowering::aggregation_map(const Aggregation& a, std::string_view s
 }
 
 // Of all uses of an aggregation the widest keys count.
-void Lowering::widen_keys(size_t aggregation, const std::vector<uint8_t>& sizes) {
-  std::vector<uint8_t>& known = plan_->aggregations[aggregation].key_sizes;
-  if (known.empty()) known = sizes;
-  for (size_t i = 0; i < known.size() && i < sizes.size(); i++) known[i] = std::max(known[i], sizes[i]);
+void Lowering::widen_keys(size_t aggregation, const std::vector<KeyPart>& parts) {
+  std::vector<KeyPart>& known = plan_->aggregations[aggregation].key_parts;
+  if (known.empty()) known = parts;
+  for (size_t i = 0; i < known.size() && i < parts.size(); i++) {
+    known[i].size = std::max(known[i].size, parts[i].size);
+    known[i].symbol = std::max(known[i].symbol, parts[i].symbol);
+  }
 }
 
 void Lowering::aggregate(const Node& n, std::vector<lang::Stmt*>& into) {
@@ -122,9 +125,9 @@ void Lowering::aggregate(const Node& n, std::vector<lang::Stmt*>& into) {
   const Aggregation a = plan_->aggregations[index];
   const lang::TreeMaker make = at(n.where);
   if (a.by_buckets) return add_to_buckets(target, call, index, into);
-  std::vector<uint8_t> sizes;
-  lang::Expr* key = key_of(target.parts, 0, false, target.where, &sizes);
-  widen_keys(index, sizes);
+  std::vector<KeyPart> parts;
+  lang::Expr* key = key_of(target.parts, 0, false, target.where, &parts);
+  widen_keys(index, parts);
   auto add = [&](std::string_view suffix, std::string_view function, std::vector<lang::Expr*> arguments) {
     lang::Expr* k = copy(key);
     return set(aggregation_map(a, suffix, k, target.where), at(call.where).call(function, arguments), n.where);
@@ -186,9 +189,9 @@ void Lowering::add_to_buckets(const Node& target, const Node& call, size_t index
   const std::string kept = "value " + std::to_string(++kept_);
   into.push_back(let(kept, cast(v.e, int64_type), call.where));
   std::vector<lang::Expr*> keys;
-  std::vector<uint8_t> sizes;
-  for (Node* k : target.parts) keys.push_back(key_of({k}, 0, false, k->where, &sizes));
-  widen_keys(index, sizes);
+  std::vector<KeyPart> parts;
+  for (Node* k : target.parts) keys.push_back(key_of({k}, 0, false, k->where, &parts));
+  widen_keys(index, parts);
   lang::Expr* bucket = cast(bucket_of(a, scratch(kept, call.where), call.where), int64_type);
   keys.push_back(bucket);
   lang::Expr* key = keys.size() == 1 ? keys[0] : make.tuple(keys);

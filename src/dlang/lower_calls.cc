@@ -3,6 +3,8 @@
 #include "dlang/lowering.h"
 #include "spec/diagnostics.h"
 
+#include <sys/socket.h>
+
 namespace dlang {
 
 using namespace spec;
@@ -40,12 +42,8 @@ Value Lowering::found_in(const Node& n, bool as_offset) {
   const bool gives_offset = n.text == "index" || n.text == "rindex";
   if (!is_character && n.text != "strstr" && !gives_offset) return {};
   if (gives_offset != as_offset) return {};
-  if (n.parts.size() == 3 && n.text == "index")
-    return {cast(expand("d_index_from", {lower(*n.parts[0]).e, lower(*n.parts[1]).e, lower(*n.parts[2]).e}, n.where), int32_type), int32_type};
-  if (n.parts.size() == 3 && gives_offset) {
-    error(tag::bad_argument, n.parts[2]->where, quoted(n.text) + " searches the whole text here", "search in substr(TEXT, 0, START)");
-    return wrong(n.where);
-  }
+  if (n.parts.size() == 3 && gives_offset)
+    return {cast(expand(is_last ? "d_rindex_from" : "d_index_from", {lower(*n.parts[0]).e, lower(*n.parts[1]).e, lower(*n.parts[2]).e}, n.where), int32_type), int32_type};
   if (!has_arguments(n, 2, 2)) return wrong(n.where);
   lang::Expr* needle = nullptr;
   if (is_character) {
@@ -61,24 +59,94 @@ Value Lowering::found_in(const Node& n, bool as_offset) {
   return {cast(at(n.where).call(is_last ? "strrstr" : "strstr", {lower(*n.parts[0]).e, needle}), int32_type), int32_type};
 }
 
+// func(), sym(), mod(), ufunc(), usym(), umod(), uaddr(); none: another name.
+SymbolForm Lowering::symbol_form(std::string_view function) {
+  constexpr std::pair<std::string_view, SymbolForm> forms[] = {{"func", SymbolForm::function},  {"sym", SymbolForm::function},  {"mod", SymbolForm::module}, {"ufunc", SymbolForm::function},
+                                                               {"usym", SymbolForm::function}, {"umod", SymbolForm::module}, {"uaddr", SymbolForm::address}};
+  for (const auto& [name, form] : forms)
+    if (name == function) return form;
+  return SymbolForm::none;
+}
+
+// The name of an address.
+Value Lowering::symbol_of(lang::Expr* address, bool is_kernel, SymbolForm form, Range where) {
+  Type t{Type::other};
+  t.symbol = form;
+  return {at(where).call(is_kernel ? "ksym" : "usym", {cast(address, uint64_type)}), t};
+}
+
+// substr(text, index [, length]): a negative length leaves out so many characters at the end.
+Value Lowering::lower_substr(const Node& n) {
+  if (!has_arguments(n, 2, 3)) return wrong(n.where);
+  lang::Expr *of = lower(*n.parts[0]).e, *index = number(*n.parts[1]);
+  if (n.parts.size() == 2) return {at(n.where).call("substr", {of, index}), text_type};
+  const auto from = constant(*n.parts[1]), length = constant(*n.parts[2]);
+  if (from && length && *from >= 0 && *length >= 0) return {at(n.where).call("substr", {of, index, number(*n.parts[2])}), text_type};
+  return {expand("d_substr", {of, index, number(*n.parts[2])}, n.where), text_type};
+}
+
+// lltostr(number [, base]): with signs only in base 10; 0x and 0 precede numbers of base 16 and 8.
+Value Lowering::lower_number_text(const Node& n) {
+  if (!has_arguments(n, 1, 2)) return wrong(n.where);
+  const Value of = lower(*n.parts[0]);
+  const auto base = n.parts.size() == 2 ? constant(*n.parts[1]) : std::optional<int64_t>(10);
+  if (of.type.kind == Type::text || of.type.kind == Type::other || of.type.kind == Type::translated) return error(tag::bad_argument, n.parts[0]->where, "lltostr() takes a number"), wrong(n.where);
+  if (!base || *base < 2 || *base > 36) return error(tag::bad_argument, n.parts[1]->where, "lltostr() takes a constant base from 2 to 36"), wrong(n.where);
+  const lang::TreeMaker make = at(n.where);
+  const std::string kept = "number " + std::to_string(++kept_);
+  auto value = [&] { return scratch(kept, n.where); };
+  auto is = [&](lang::BinaryOp op) { return make.binary(op, value(), cast(make.number(0), int64_type)); };
+  lang::Expr* prefix = text(*base == 16 ? "0x" : "", n.where);
+  if (*base == 8) { // 0 itself is one digit
+    lang::Ternary* t = make.node<lang::Ternary>();
+    t->condition = is(lang::BinaryOp::eq), t->then = text("", n.where), t->otherwise = text("0", n.where);
+    prefix = t;
+  }
+  lang::BlockExpr* block = make.node<lang::BlockExpr>();
+  block->block = make.block({let(kept, cast(of.e, int64_type), n.where)});
+  block->block->value = expand("d_number_text", {value(), make.number(*base), *base == 10 ? is(lang::BinaryOp::lt) : make.binary(lang::BinaryOp::ne, make.number(0), make.number(0)), prefix}, n.where);
+  return {block, text_type};
+}
+
+// strtok(text or NULL, separators): the rest of the text is kept while the clauses of a probe run.
+Value Lowering::lower_token(const Node& n) {
+  if (!has_arguments(n, 2, 2)) return wrong(n.where);
+  if (n.parts[1]->kind != NodeKind::text) return error(tag::bad_argument, n.parts[1]->where, "strtok() takes its separators as a string literal"), wrong(n.where);
+  if (!locals_.contains(std::string(token_rest))) return error(tag::misplaced, n.where, "strtok() cannot be a part of an inline definition", "write it in the clause"), wrong(n.where);
+  uint64_t sets[2] = {0, 0};
+  for (char c : n.parts[1]->text) {
+    if (static_cast<signed char>(c) <= 0) return error(tag::bad_argument, n.parts[1]->where, "separators of strtok() are characters of ASCII"), wrong(n.where);
+    sets[c >> 6] |= uint64_t{1} << (c & 63);
+  }
+  const bool is_next = n.parts[0]->kind == NodeKind::integer && n.parts[0]->value == 0;
+  const lang::TreeMaker make = at(n.where);
+  const std::string rest(token_rest), suffix = std::to_string(++kept_), of = "of token " + suffix, from = "token from " + suffix, end = "token end " + suffix;
+  const Value first = is_next ? Value{scratch(rest, n.where), text_type} : lower(*n.parts[0]);
+  if (first.type.kind != Type::text) return error(tag::bad_argument, n.parts[0]->where, "strtok() takes a string, or NULL for the next part of the last one"), wrong(n.where);
+  auto set_of = [&](size_t i) { return cast(make.number(static_cast<int64_t>(sets[i])), uint64_type); };
+  auto kept = [&](const std::string& variable) { return scratch(variable, n.where); };
+  lang::BlockExpr* block = make.node<lang::BlockExpr>();
+  block->block = make.block({let(of, first.e, n.where), let(from, expand("d_token_start", {kept(of), set_of(0), set_of(1)}, n.where), n.where),
+                             let(end, expand("d_token_end", {kept(of), kept(from), set_of(0), set_of(1)}, n.where), n.where),
+                             set(kept(rest), make.call("substr", {kept(of), make.binary(lang::BinaryOp::add, kept(end), make.number(1))}), n.where)});
+  block->block->value = make.call("substr", {kept(of), kept(from), make.binary(lang::BinaryOp::sub, kept(end), kept(from))});
+  return {block, text_type};
+}
+
 Value Lowering::lower_text_call(const Node& n) {
   const lang::TreeMaker make = at(n.where);
   auto argument = [&](size_t i) { return lower(*n.parts[i]).e; };
   const size_t texts = n.text == "strjoin" || n.text == "index" || n.text == "rindex" || n.text == "strstr" ? 2 : 1;
   for (size_t i = 0; i < texts && i < n.parts.size(); i++)
-    if (const Value v = lower(*n.parts[i]); v.type.is_number() || v.type.kind == Type::translated) {
+    if (const Value v = lower(*n.parts[i]); v.type.is_number() || v.type.kind == Type::translated || v.type.kind == Type::other) {
       error(tag::bad_argument, n.parts[i]->where, quoted(n.text) + " takes a string, and " + quoted(source_.text(n.parts[i]->where)) + " is none",
-            v.type.is_number() ? "copyinstr() reads text at an address of the program, stringof() at one of the kernel" : "");
+            v.type.is_number() ? "copyinstr() reads text at an address of the program, stringof() at one of the kernel"
+            : v.type.kind == Type::other ? "its text is made when it is printed: print it by itself, or use it as a key" : "");
       return wrong(n.where);
     }
   if (n.text == "strlen") return has_arguments(n, 1, 1) ? Value{make.call("strlen", {argument(0)}), uint64_type} : wrong(n.where);
   if (n.text == "strjoin") return has_arguments(n, 2, 2) ? Value{make.call("str_concat", {argument(0), argument(1)}), text_type} : wrong(n.where);
-  if (n.text == "substr") {
-    if (!has_arguments(n, 2, 3)) return wrong(n.where);
-    std::vector<lang::Expr*> arguments = {argument(0), argument(1)};
-    if (n.parts.size() == 3) arguments.push_back(argument(2));
-    return {make.call("substr", arguments), text_type};
-  }
+  if (n.text == "substr") return lower_substr(n);
   if (n.text == "basename" || n.text == "dirname") return has_arguments(n, 1, 1) ? Value{expand(n.text == "basename" ? "d_basename" : "d_dirname", {argument(0)}, n.where), text_type} : wrong(n.where);
   if (n.text == "index" || n.text == "rindex") return found_in(n, true);
   // strstr, strchr, strrchr as text: what begins where they found something.
@@ -140,14 +208,8 @@ Value Lowering::lower_call(const Node& n) {
     return {cast(next, int32_type), int32_type};
   }
   if (n.text == "progenyof") return has_arguments(n, 1, 1) ? Value{cast(expand("d_progeny", {argument(0)}, n.where), int32_type), int32_type} : wrong(n.where);
-  if (n.text == "lltostr") {
-    if (!has_arguments(n, 1, 2)) return wrong(n.where);
-    const Value number = lower(*n.parts[0]);
-    const auto base = n.parts.size() == 2 ? constant(*n.parts[1]) : std::optional<int64_t>(10);
-    if (number.type.kind == Type::text || number.type.kind == Type::other || number.type.kind == Type::translated) return error(tag::bad_argument, n.parts[0]->where, "lltostr() takes a number"), wrong(n.where);
-    if (!base || *base < 2 || *base > 36) return error(tag::bad_argument, n.parts[1]->where, "lltostr() takes a constant base from 2 to 36"), wrong(n.where);
-    return {expand("d_number_text", {number.e, make.number(*base)}, n.where), text_type};
-  }
+  if (n.text == "lltostr") return lower_number_text(n);
+  if (n.text == "strtok") return lower_token(n);
   if (n.text == "strtoll") {
     if (!has_arguments(n, 1, 2)) return wrong(n.where);
     const Value s = lower(*n.parts[0]);
@@ -156,12 +218,9 @@ Value Lowering::lower_call(const Node& n) {
     if (!base || *base < 2 || *base > 36) return error(tag::bad_argument, n.parts[1]->where, "strtoll() takes a constant base from 2 to 36"), wrong(n.where);
     return {cast(expand("d_strtoll", {s.e, make.number(*base)}, n.where), int64_type), int64_type};
   }
-  constexpr std::string_view kernel_names[] = {"func", "sym", "mod"}, user_names[] = {"ufunc", "usym", "uaddr", "umod"};
-  const bool of_kernel = base::is_one_of(kernel_names, n.text);
-  if (of_kernel || base::is_one_of(user_names, n.text)) {
+  if (const SymbolForm form = symbol_form(n.text); form != SymbolForm::none) {
     if (!has_arguments(n, 1, 1)) return wrong(n.where);
-    lang::Expr* address = cast(argument(0), uint64_type);
-    return {make.call(of_kernel ? "ksym" : "usym", {address}), {Type::other}};
+    return symbol_of(argument(0), !n.text.starts_with('u'), form, n.where);
   }
   constexpr std::pair<std::string_view, std::string_view> swaps[] = {{"htons", "uint16"}, {"ntohs", "uint16"}, {"htonl", "uint32"},
                                                                      {"ntohl", "uint32"}, {"htonll", "uint64"}, {"ntohll", "uint64"}};
@@ -180,14 +239,14 @@ Value Lowering::lower_call(const Node& n) {
     if (!has_arguments(n, 2, 2)) return wrong(n.where);
     return {make.call("ntop", {argument(0), argument(1)}), {Type::other}};
   }
-  if (n.text == "inet_ntoa") {
+  if (n.text == "inet_ntoa" || n.text == "inet_ntoa6") { // of an address in memory, and of one that is a value
     if (!has_arguments(n, 1, 1)) return wrong(n.where);
-    return {make.call("ntop", {argument(0)}), {Type::other}};
+    return {make.call("ntop", {make.number(n.text == "inet_ntoa" ? AF_INET : AF_INET6), argument(0)}), {Type::other}};
   }
   constexpr std::string_view actions[] = {"printf",      "trace",  "tracemem", "printa", "exit",  "normalize", "denormalize", "trunc",
                                           "clear",       "system", "speculate", "commit", "discard"};
   constexpr std::string_view known[] = {"copyin", "copyinstr", "stringof", "rand", "speculation", "func", "sym", "ufunc", "usym", "uaddr", "htons", "ntohs", "htonl", "ntohl",
-                                        "getmajor", "getminor", "inet_ntop", "stack", "ustack", "jstack", "strlen", "strjoin", "substr", "basename", "dirname", "index", "strtoll", "lltostr", "progenyof",
+                                        "getmajor", "getminor", "inet_ntop", "inet_ntoa", "inet_ntoa6", "stack", "ustack", "jstack", "strlen", "strjoin", "strtok", "substr", "basename", "dirname", "index", "strtoll", "lltostr", "progenyof",
                                         "rindex", "strstr", "strchr", "strrchr"};
   if (base::is_one_of(actions, n.text)) {
     error(tag::misplaced, n.where, quoted(n.text) + " is an action: it has no value", "write it as a statement of its own");

@@ -55,7 +55,7 @@ void Lowering::lower_action(const Node& n, std::vector<lang::Stmt*>& into) {
   const Value v = lower(n);
   if (n.kind == NodeKind::call) return;
   (void)v;
-  if (n.kind != NodeKind::ternary) diagnostics_.warning(tag::discarded, n.where, "the value of this expression is not used");
+  if (n.kind != NodeKind::ternary) warn(tag::discarded, n.where, "the value of this expression is not used");
 }
 
 // Values that the record has so far, kept as they are now.
@@ -68,7 +68,12 @@ void Lowering::keep_values(std::vector<lang::Stmt*>& into) {
   }
 }
 
-void Lowering::add_argument(Value v) { printed_.push_back(v.type.is_number() ? cast(v.e, v.type) : v.e); }
+void Lowering::add_argument(Value v) {
+  printed_.push_back(v.type.is_number() ? cast(v.e, v.type) : v.e);
+  if (v.type.symbol == SymbolForm::none) return;
+  record_.symbols.resize(printed_.size());
+  record_.symbols.back() = v.type.symbol;
+}
 
 // Actions that are part of the record. false: it is another one.
 bool Lowering::add_item(const Node& n) {
@@ -78,12 +83,17 @@ bool Lowering::add_item(const Node& n) {
       {"denormalize", ItemKind::denormalize}, {"trunc", ItemKind::trunc},       {"clear", ItemKind::clear},     {"system", ItemKind::system},
       {"exit", ItemKind::nothing}};
   const auto* row = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return k.first == n.text; });
-  if (row == std::end(kinds)) return false;
+  if (row == std::end(kinds) && symbol_form(n.text) == SymbolForm::none) return false;
   if (is_committed_) return error(tag::misplaced, n.where, quoted(n.text) + " cannot follow commit()", "write a clause of its own"), true;
   constexpr std::string_view never_speculative[] = {"exit", "system", "printa", "normalize", "denormalize", "trunc", "clear"};
   if (speculation_ && base::is_one_of(never_speculative, n.text))
     return error(tag::misplaced, n.where, quoted(n.text) + " cannot be speculative", "write a clause of its own, without speculate()"), true;
   has_record_ = true;
+  if (row == std::end(kinds)) { // func(arg0); as an action
+    record_.items.push_back({.kind = ItemKind::trace, .arguments = 1});
+    add_argument(lower(n));
+    return true;
+  }
   switch (row->second) {
   case ItemKind::printf:
   case ItemKind::system: add_printf(n, row->second); break;
@@ -108,14 +118,16 @@ bool Lowering::add_item(const Node& n) {
     break;
   }
   case ItemKind::memory: {
-    if (!has_arguments(n, 2, 2)) break;
+    if (!has_arguments(n, 2, 3)) break;
     const auto size = constant(*n.parts[1]);
     if (!size || *size < 1 || *size > 4096) {
       error(tag::bad_argument, n.parts[1]->where, "tracemem() takes a constant number of bytes, from 1 to 4096");
       break;
     }
     record_.items.push_back({.kind = ItemKind::memory, .arguments = 1});
-    printed_.push_back(at(n.where).call("buf", {lower(*n.parts[0]).e, at(n.where).number(*size)}));
+    lang::Expr* bytes = at(n.where).number(*size);
+    if (n.parts.size() == 3) bytes = expand("d_at_most", {cast(lower(*n.parts[2]).e, int64_type), bytes}, n.where);
+    printed_.push_back(at(n.where).call("buf", {lower(*n.parts[0]).e, bytes}));
     break;
   }
   case ItemKind::nothing: {
@@ -142,11 +154,8 @@ void Lowering::add_checked(const Piece& piece, const Node& value) {
   if (v.type.kind == Type::text && !wants_text) return error(tag::bad_format, value.where, conversion + " prints numbers, and " + quoted(source_.text(value.where)) + " is a string", "%s prints strings");
   if (v.type.is_number() && wants_text)
     return error(tag::bad_format, value.where, conversion + " prints strings, and " + quoted(source_.text(value.where)) + " is a number", "%d prints numbers; copyinstr() reads text at an address");
-  if (piece.conversion == 'a' || piece.conversion == 'A') { // the name of an address
-    printed_.push_back(at(value.where).call(piece.conversion == 'a' ? "ksym" : "usym", {cast(v.e, uint64_type)}));
-    return;
-  }
-  add_argument(v);
+  const bool is_address = (piece.conversion == 'a' || piece.conversion == 'A') && v.type.symbol == SymbolForm::none;
+  add_argument(is_address ? symbol_of(v.e, piece.conversion == 'a', SymbolForm::address, value.where) : v);
 }
 
 void Lowering::add_printf(const Node& n, ItemKind kind) {

@@ -30,6 +30,9 @@ constexpr NamedType number_types[] = {
     {"intptr_t", 8, true},      {"off_t", 8, true},           {"hrtime_t", 8, true},       {"id_t", 4, true},       {"pid_t", 4, true},           {"uid_t", 4, false},
     {"gid_t", 4, false},        {"zoneid_t", 4, true},        {"uint_t", 4, false},        {"ushort_t", 2, false},  {"uchar_t", 1, false},        {"ulong_t", 8, false},
     {"longlong_t", 8, true},    {"u_longlong_t", 8, false},   {"dev_t", 4, false},         {"mode_t", 4, false},    {"lwpid_t", 4, true},         {"short int", 2, true},
+    {"ipaddr_t", 4, false},     {"in_addr_t", 4, false},      {"in_port_t", 2, false},     {"sa_family_t", 2, false}, {"socklen_t", 4, false},     {"time_t", 8, true},
+    {"boolean_t", 4, true},     {"processorid_t", 4, true},   {"uint", 4, false},          {"ulong", 8, false},     {"ushort", 2, false},        {"u_int", 4, false},
+    {"u_long", 8, false},       {"u_short", 2, false},        {"u_char", 1, false},
 };
 
 const NamedType* find_type(std::string_view name) {
@@ -65,6 +68,10 @@ Type Lowering::type_of(const TypeName& t) {
 }
 
 lang::TypeName* Lowering::type_name(std::string_view name, Range where, int pointers, std::string_view keyword) {
+  // Of programs; the kernel has them by other names.
+  constexpr std::pair<std::string_view, std::string_view> times[] = {{"timespec", "__kernel_timespec"}, {"timeval", "__kernel_old_timeval"}};
+  for (const auto& [theirs, kernels] : times)
+    if (keyword == "struct" && name == theirs && !script_.definition({.where = where, .keyword = "struct", .name = std::string(name)})) name = kernels;
   lang::TypeName* t = program_->arena.make<lang::TypeName>();
   t->where = where;
   t->name = program_->types.keep(name);
@@ -209,9 +216,13 @@ Value Lowering::lower_binary(const Node& n) {
   }
   Value a = lower(*n.parts[0]), b = lower(*n.parts[1]);
   // A string that is NULL is one that a function did not find: an empty one.
-  for (int side : {0, 1})
-    if ((n.op == BinaryOp::eq || n.op == BinaryOp::ne) && (side == 0 ? b : a).type.kind == Type::text)
-      if (const Node& other = *n.parts[static_cast<size_t>(side)]; other.kind == NodeKind::integer && other.value == 0) (side == 0 ? a : b) = {text("", other.where), text_type};
+  auto take_null = [&](Value& v, const Node& of, const Value& other) {
+    if ((n.op != BinaryOp::eq && n.op != BinaryOp::ne) || other.type.kind != Type::text || of.kind != NodeKind::integer || of.value != 0) return;
+    v.e = text("", of.where);
+    v.type = text_type;
+  };
+  take_null(a, *n.parts[0], b);
+  take_null(b, *n.parts[1], a);
   const bool has_text = a.type.kind == Type::text || b.type.kind == Type::text;
   const bool has_number = a.type.is_number() || b.type.is_number();
   if (has_text && (has_number || !is_comparison(n.op))) {
@@ -348,6 +359,7 @@ Value Lowering::lower_size(const Node& n) {
     return {size_of({.where = of.where, .name = of.text}, n.where), uint64_type};
   const Value v = lower(*n.parts[0]);
   if (v.type.is_number()) return {at(n.where).number(v.type.size), uint64_type};
+  if (v.type.kind == Type::text) return {name("default_str_length", n.where), uint64_type};
   lang::SizeOf* s = at(n.where).node<lang::SizeOf>();
   s->operand = v.e;
   return {s, uint64_type};
@@ -373,6 +385,7 @@ Value Lowering::lower_index(const Node& n) {
     }
     return lower_args(static_cast<size_t>(*index), n);
   }
+  if (base.kind == NodeKind::name && base.text == "fds" && n.parts.size() == 2) return {number(*n.parts[1]), {Type::translated, 0, false, "fds"}};
   if (variable_of(n)) return lower_variable(n);
   if (n.parts.size() != 2) {
     error(tag::bad_index, n.where, quoted(source_.text(base.where)) + " is not an associative array");
@@ -405,7 +418,7 @@ Value Lowering::lower_member(const Node& n) {
     std::string known;
     for (const Member& m : members) {
       if (m.translator != v.type.translator) continue;
-      if (m.name == n.text) return member_value(m, n.where);
+      if (m.name == n.text) return member_value(m, n.where, {v.e});
       known += (known.empty() ? "" : ", ") + std::string(m.name);
     }
     error(tag::unknown_field, n.where, quoted(source_.text(base.where)) + " has no member " + quoted(n.text) + " here", "it has " + known);

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "dlang/lowering.h"
 #include "spec/diagnostics.h"
+#include "spec/numbers.h"
 
 #include <algorithm>
 #include <cctype>
@@ -22,18 +23,24 @@ Type type_of(char letter) {
   case 'w': return uint32_type;
   case 's': return text_type;
   case 'p': return {Type::pointer, 0, false};
+  case 'd':
+  case 'D': {
+    Type t{Type::other};
+    t.symbol = letter == 'd' ? SymbolForm::device : SymbolForm::device_path;
+    return t;
+  }
   default: return {};
   }
 }
 
 } // namespace
 
-Value Lowering::member_value(const Member& m, Range where) {
+Value Lowering::member_value(const Member& m, Range where, const std::vector<lang::Expr*>& of) {
   const bool is_variable = m.translator.empty();
   const std::string macro = is_variable ? "d_v_" + std::string(m.name) : "d_m_" + std::string(m.translator) + "_" + std::string(m.name);
-  lang::Expr* e = expand(macro, {}, where);
+  lang::Expr* e = expand(macro, of, where);
   Type t = dlang::type_of(m.type);
-  if (m.expression.starts_with("ntop(")) t = {Type::other};
+  if (m.expression.find("ntop(") != m.expression.npos) t = {Type::other};
   return {t.is_number() ? cast(e, t) : e, t};
 }
 
@@ -80,11 +87,32 @@ Value Lowering::lower_name(const Node& n) {
     error(tag::misplaced, n.where, "`args` needs a number or a name", "write args[0], or args.NAME in a clause of sdt");
     return wrong(n.where);
   }
+  if (n.text == "fds") {
+    error(tag::misplaced, n.where, "`fds` needs the number of a descriptor", "write `fds[arg0].fi_pathname`");
+    return wrong(n.where);
+  }
+  if (n.text == "caller" || n.text == "ucaller") return lower_caller(n.text == "ucaller", n);
+  for (const Constant& c : constants)
+    if (c.name == n.text) return {at(n.where).number(c.value), int32_type};
+  if (const auto value = header_constant(n.text))
+    return {at(n.where).number(*value), *value >= INT32_MIN && *value <= INT32_MAX ? int32_type : int64_type};
   return unknown_name(n);
 }
 
+// At the entry of a function its return address is on top of the stack.
+Value Lowering::lower_caller(bool is_user, const Node& n) {
+  const Context& c = group_->context;
+  const bool is_entry = c.kind == ContextKind::function_entry && c.name == "entry";
+  if (!is_entry || is_user == (c.provider == "fbt")) {
+    error(tag::misplaced, n.where, quoted(n.text) + " is not available in this probe",
+          is_user ? "it is known in pid:::entry; ustack(2) prints it everywhere" : "it is known in fbt:::entry; stack(2) prints it everywhere");
+    return wrong(n.where);
+  }
+  return {cast(expand(is_user ? "d_user_return_address" : "d_return_address", {}, n.where), uint64_type), uint64_type};
+}
+
 bool Lowering::is_builtin(std::string_view name) {
-  constexpr std::string_view others[] = {"walltimestamp", "probeprov", "probemod", "probefunc", "probename", "curpsinfo", "curlwpsinfo", "curcpu", "id", "epid", "errno", "args"};
+  constexpr std::string_view others[] = {"walltimestamp", "probeprov", "probemod", "probefunc", "probename", "curpsinfo", "curlwpsinfo", "curcpu", "id", "epid", "errno", "args", "fds", "caller", "ucaller"};
   const bool is_argument = name.size() == 4 && name.starts_with("arg") && std::isdigit(static_cast<unsigned char>(name[3]));
   return is_argument || base::is_one_of(others, name) || std::ranges::any_of(variables, [&](const Member& v) { return v.name == name; });
 }
@@ -153,6 +181,13 @@ Value Lowering::lower_argument(size_t index, Range where) {
 // args[N]: what a translator describes, or argN.
 Value Lowering::lower_args(size_t index, const Node& n) {
   const Context& c = group_->context;
+  if (c.kind == ContextKind::raw_tracepoint || (c.kind == ContextKind::function_entry && c.provider == "fbt")) { // with the kernel's types
+    lang::FieldRef* f = at(n.where).node<lang::FieldRef>();
+    f->operand = name("args", n.where);
+    f->name = program_->types.keep(std::to_string(index));
+    f->name_where = n.where;
+    return {f, {}};
+  }
   if (c.kind == ContextKind::function_return && index == 1) return lower_argument(1, n.where);
   if (c.kind != ContextKind::fixed) return lower_argument(index, n.where);
   const std::vector<std::string_view> names = base::split(c.translators, ' ');

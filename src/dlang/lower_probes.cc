@@ -73,6 +73,8 @@ void Lowering::place_clause(const Clause& clause) {
 void Lowering::place(const Description& given, const Clause& clause) {
   Description d = given;
   if (d.provider.empty() && (d.name == "BEGIN" || d.name == "END" || d.name == "ERROR")) d.provider = "dtrace";
+  const bool names_code = is_everything(d.provider) && !(is_everything(d.function) && is_one_of_kernel(d.module));
+  if (names_code && (ends_of(d.name).entry || ends_of(d.name).is_return)) return place_code(d, clause);
   if (is_everything(d.provider) && is_everything(d.name))
     return error(tag::too_many_probes, d.where, "this names every probe that there is", "name a provider: `syscall:::entry`");
   if (d.name.starts_with("profile-") || d.name.starts_with("tick-"))
@@ -230,6 +232,13 @@ void Lowering::add_syscalls(const Clause& clause) {
     add(std::move(*all), clause);
   }
   calls_.clear();
+}
+
+// FUNCTION:entry without a provider: system calls of that name, or functions of the kernel; of a pattern both.
+void Lowering::place_code(const Description& d, const Clause& clause) {
+  const bool is_call = is_one_of_kernel(d.module) && !is_everything(d.function) && !calls_matching(d.function).empty();
+  if (is_call) place_syscall(d);
+  if (!is_call || base::has_glob(d.function)) place_function(d, clause);
 }
 
 void Lowering::place_function(const Description& d, const Clause& clause) {

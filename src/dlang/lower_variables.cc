@@ -29,14 +29,14 @@ Variable* Lowering::variable_of(const Node& n) {
   return place->root->kind != NodeKind::name || v.has_value ? &v : nullptr;
 }
 
-lang::Expr* Lowering::key_of(const std::vector<Node*>& keys, size_t first, bool by_thread, Range where, std::vector<uint8_t>* sizes) {
+lang::Expr* Lowering::key_of(const std::vector<Node*>& keys, size_t first, bool by_thread, Range where, std::vector<KeyPart>* as) {
   std::vector<lang::Expr*> parts;
   if (by_thread) parts.push_back(name("tid", where));
   for (size_t i = first; i < keys.size(); i++) {
     const Value v = lower(*keys[i]);
     if (v.type.kind == Type::translated) error(tag::bad_index, keys[i]->where, quoted(source_.text(keys[i]->where)) + " cannot be a key", "use one of its members");
     parts.push_back(v.type.is_number() ? cast(v.e, v.type) : v.e);
-    if (sizes) sizes->push_back(v.type.is_number() ? v.type.size : 0);
+    if (as) as->push_back({v.type.is_number() ? v.type.size : uint8_t{0}, v.type.symbol});
   }
   if (parts.empty()) return nullptr;
   return parts.size() == 1 ? parts[0] : at(where).tuple(parts);

@@ -6,6 +6,7 @@
 #include "dlang/format.h"
 #include "dlang/lower.h"
 #include "dlang/parse.h"
+#include "dlang/plan.h"
 #include "dlang/providers.h"
 #include "dlang/script.h"
 #include "lang/tree_maker.h"
@@ -35,6 +36,7 @@ struct Type {
   bool is_signed = true;
   std::string_view translator = {};
   uint32_t translation = 0; // of a translator of the script: from 1
+  SymbolForm symbol = SymbolForm::none; // of other: an address whose name is printed
   bool is_number() const { return kind == number; }
 };
 
@@ -45,6 +47,9 @@ struct Value {
   lang::Expr* e = nullptr;
   Type type;
 };
+
+// What strtok() has left of its text: a variable of the clauses of a probe, whose name no script can have.
+inline constexpr std::string_view token_rest = "this->strtok()";
 
 // A variable of the script, or a part of one: `x`, `self->a[k]`, `calls[pid].total`.
 struct Part {
@@ -102,6 +107,8 @@ private:
   void make_macros();
   void collect_variables();
   void note_uses(const Node& n, uint32_t group, bool is_target);
+  void enter(const Group& group);
+  void learn_types();
   void emit_group(const Group& group);
   lang::Block* group_body(const Group& group);
   lang::Expr* condition_of(const Group& group);
@@ -115,6 +122,7 @@ private:
   void place_syscall(const Description& d);
   void add_syscalls(const Clause& clause);
   void place_function(const Description& d, const Clause& clause);
+  void place_code(const Description& d, const Clause& clause);
   void place_pid(const Description& d, std::string_view process, const Clause& clause);
   void place_usdt(const Description& d, std::string_view name, std::string_view process, const Clause& clause);
   void place_tracepoint(const Description& d, const Clause& clause);
@@ -166,14 +174,15 @@ private:
   Value lower_argument(size_t index, Range where);
   Value lower_args(size_t index, const Node& n);
   Value probe_part(std::string_view part, Range where);
-  Value member_value(const Member& m, Range where);
+  Value member_value(const Member& m, Range where, const std::vector<lang::Expr*>& of = {});
+  Value lower_caller(bool is_user, const Node& n);
   Value unknown_name(const Node& n);
   lang::Expr* expand(std::string_view macro, const std::vector<lang::Expr*>& arguments, Range where);
 
   // lower_variables.cc
   Variable* variable_of(const Node& n);
   lang::Expr* target_of(const Node& n, Variable& v);
-  lang::Expr* key_of(const std::vector<Node*>& keys, size_t first, bool by_thread, Range where, std::vector<uint8_t>* sizes = nullptr);
+  lang::Expr* key_of(const std::vector<Node*>& keys, size_t first, bool by_thread, Range where, std::vector<KeyPart>* as = nullptr);
   Value lower_variable(const Node& n);
   void assign(const Node& n, std::vector<lang::Stmt*>& into);
   void increment(const Node& n, std::vector<lang::Stmt*>& into);
@@ -185,6 +194,11 @@ private:
   // lower_calls.cc
   Value lower_call(const Node& n);
   Value lower_text_call(const Node& n);
+  Value lower_substr(const Node& n);
+  static SymbolForm symbol_form(std::string_view function);
+  Value symbol_of(lang::Expr* address, bool is_kernel, SymbolForm form, Range where);
+  Value lower_number_text(const Node& n);
+  Value lower_token(const Node& n);
   Value lower_memory_call(const Node& n);
   Value lower_stack(const Node& n);
   Value found_in(const Node& n, bool as_offset);
@@ -194,7 +208,7 @@ private:
   void aggregate(const Node& n, std::vector<lang::Stmt*>& into);
   size_t aggregation_of(const Node& target, const Node* call);
   void add_to_buckets(const Node& target, const Node& call, size_t index, std::vector<lang::Stmt*>& into);
-  void widen_keys(size_t aggregation, const std::vector<uint8_t>& sizes);
+  void widen_keys(size_t aggregation, const std::vector<KeyPart>& parts);
   lang::Expr* bucket_of(const Aggregation& a, lang::Expr* value, Range where);
   lang::Expr* log_linear_bucket(const Aggregation& a, lang::Expr* value, Range where);
   bool read_shape(const Node& call, Aggregation& a);
@@ -221,7 +235,9 @@ private:
   lang::Stmt* set(lang::Expr* target, lang::Expr* value, Range where);
   lang::Expr* copy(const lang::Expr* e) const;
   lang::Map* map_named(const std::string& name, Range where);
+  bool is_reported(Range where, std::string_view message) const;
   void error(std::string_view tag, Range where, std::string message, std::string hint = {});
+  void warn(std::string_view tag, Range where, std::string message);
   Value wrong(Range where);
   static std::string with_underscores(std::string_view text);
   static bool is_builtin(std::string_view name);
@@ -236,6 +252,7 @@ private:
   std::map<std::string, lang::Map*> maps_;
   std::map<std::string, Variable> variables_; // "x", "self->x", "this->x"
   std::set<std::string> valued_; // variables that anything but 0 is assigned to
+  std::map<std::string, size_t> key_counts_; // of variables, at their first use
   std::set<std::string> assigned_whole_; // those that are assigned without keys
   std::vector<std::pair<std::string, const Node*>> bindings_; // parameters of translators and inline definitions
   std::vector<std::pair<const Translator*, const Node*>> translations_;

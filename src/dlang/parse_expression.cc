@@ -295,6 +295,7 @@ Node* Parser::parse_macro() {
     minus->parts = {n};
     return minus;
   }
+  if (word.empty()) return error(tag::bad_parameter, macro.where, "$" + macro.text + " is empty here, neither a number nor a name", "text is $$" + macro.text), n;
   for (char c : word)
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_')
       return error(tag::bad_parameter, macro.where, "$" + macro.text + " is " + quoted(word) + ", neither a number nor a name", "text is $$" + macro.text), n;

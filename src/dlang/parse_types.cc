@@ -17,7 +17,8 @@ constexpr std::string_view type_words[] = {"char",     "short",    "int",      "
                                            "volatile", "float",    "double",   "int8_t",    "int16_t",  "int32_t",  "int64_t",   "uint8_t",  "uint16_t", "uint32_t", "uint64_t",
                                            "uintptr_t", "intptr_t", "size_t",  "ssize_t",   "off_t",    "hrtime_t", "id_t",      "pid_t",    "uid_t",    "gid_t",  "zoneid_t",
                                            "caddr_t",  "char_t",   "uint_t",   "ushort_t",  "ulong_t",  "uchar_t",  "longlong_t", "u_longlong_t", "dev_t", "mode_t", "lwpid_t",
-                                           "psinfo_t", "lwpsinfo_t", "bufinfo_t", "devinfo_t", "fileinfo_t", "kthread_t", "proc_t"};
+                                           "psinfo_t", "lwpsinfo_t", "bufinfo_t", "devinfo_t", "fileinfo_t", "kthread_t", "proc_t",   "ipaddr_t", "in_addr_t", "in_port_t", "sa_family_t", "socklen_t",
+                                           "time_t",    "boolean_t", "processorid_t", "u_int",  "u_long",   "u_short",  "u_char"};
 constexpr std::string_view declaring_words[] = {"self", "this", "inline", "extern", "static", "typedef", "translator", "provider"};
 constexpr size_t most_members = 4096;
 

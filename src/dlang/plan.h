@@ -14,6 +14,22 @@ namespace dlang {
 // Aggregating functions, in the order of the table in aggregation.h.
 enum class Function : uint8_t { count, sum, min, max, avg, stddev, quantize, lquantize, llquantize };
 
+// How an address is printed, of func() and the like, or the number of a device.
+enum class SymbolForm : uint8_t {
+  none,     // it has no name
+  function, // libc.so.6`read
+  module,   // libc.so.6
+  address,  // libc.so.6`read+0x14
+  device,      // sda, of a dev_t as the kernel has it
+  device_path, // /dev/sda
+};
+
+// A part of a key that is a number in D, or has a name.
+struct KeyPart {
+  uint8_t size = 0; // in bytes; 0: as the map has it, which may be wider
+  SymbolForm symbol = SymbolForm::none;
+};
+
 // The maps of an aggregation @NAME, by function (`.` is in no name of a script):
 //   count, sum, min, max, avg   NAME
 //   stddev                      NAME (average); of squares NAME.low, NAME.mid, NAME.cross, NAME.high: sums whose places are 0, 32, 33, 64 bits
@@ -23,7 +39,7 @@ struct Aggregation {
   std::string name; // without `@`
   Function function = Function::count;
   size_t keys = 0;
-  std::vector<uint8_t> key_sizes = {}; // of keys that are numbers in D, in bytes; 0: as the map has it, which may be wider
+  std::vector<KeyPart> key_parts = {};
   bool by_buckets = false;
   int64_t low = 0, high = 0, step = 1;           // lquantize
   int64_t factor = 0, low_power = 0, high_power = 0, steps = 0; // llquantize
@@ -57,6 +73,7 @@ struct Record {
   uint32_t id = 0;             // of the probe description
   std::string provider, function, name;
   std::vector<Item> items;
+  std::vector<SymbolForm> symbols; // of the values that the items take; what is missing is none
 };
 
 // A group of clauses with the same probes, for `-l`.

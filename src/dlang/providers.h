@@ -19,7 +19,7 @@ inline constexpr FixedProbe fixed_probes[] = {
     {"dtrace", "BEGIN", "begin"},
     {"dtrace", "END", "end"},
 
-    {"proc", "create", "tracepoint:sched:sched_process_fork", "args.child_pid != args.parent_pid", "created"},
+    {"proc", "create", "rawtracepoint:sched_process_fork", "args.child.tgid != args.parent.tgid", "created"},
     {"proc", "exec", "tracepoint:syscalls:sys_enter_execve", {}, "exec_path"},
     {"proc", "exec-success", "tracepoint:sched:sched_process_exec"},
     {"proc", "exec-failure", "tracepoint:syscalls:sys_exit_execve", "(int64)args.ret < 0", "exec_error"},
@@ -27,28 +27,28 @@ inline constexpr FixedProbe fixed_probes[] = {
     {"proc", "lwp-start", "kprobe:schedule_tail"},
     {"proc", "exit", "tracepoint:sched:sched_process_exit", "pid == tid", "exit_reason"},
     {"proc", "lwp-exit", "tracepoint:sched:sched_process_exit"},
-    {"proc", "lwp-create", "tracepoint:sched:sched_process_fork", {}, "created created"},
-    {"proc", "signal-send", "tracepoint:signal:signal_generate", {}, "signal_to signal_to signal_number"},
+    {"proc", "lwp-create", "rawtracepoint:sched_process_fork", {}, "created created"},
+    {"proc", "signal-send", "rawtracepoint:signal_generate", {}, "signal_to signal_to signal_number"},
     {"proc", "signal-handle", "tracepoint:signal:signal_deliver", {}, "signal_number"},
 
     {"sched", "off-cpu", "rawtracepoint:sched_switch", {}, "switch_next switch_next"},
     {"sched", "on-cpu", "kprobe:finish_task_switch*"},
-    {"sched", "sleep", "rawtracepoint:sched_switch", "!args.preempt && args.prev.__state != 0", "current current"},
+    {"sched", "sleep", "rawtracepoint:sched_switch", "!args.preempt && (has_field(\"struct task_struct\", \"__state\") ? args.prev.__state : args.prev.state) != 0", "current current"}, // since Linux 5.14
     {"sched", "preempt", "rawtracepoint:sched_switch", "args.preempt"},
-    {"sched", "wakeup", "tracepoint:sched:sched_waking", {}, "woken woken"},
-    {"sched", "enqueue", "tracepoint:sched:sched_wakeup", {}, "woken woken"},
+    {"sched", "wakeup", "rawtracepoint:sched_waking", {}, "woken woken"},
+    {"sched", "enqueue", "rawtracepoint:sched_wakeup", {}, "woken woken chosen_cpu"},
 
     {"io", "start", "tracepoint:block:block_rq_issue", {}, "bufinfo devinfo fileinfo"},
     {"io", "done", "tracepoint:block:block_rq_complete", {}, "bufinfo devinfo fileinfo"},
 
     {"tcp", "state-change", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6", "- csinfo - tcpsinfo - tcplsinfo"},
-    {"tcp", "connect-request", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6 && args.newstate == 2", "- csinfo ipinfo tcpsinfo"},
+    {"tcp", "connect-request", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6 && args.newstate == 2", "- csinfo sent_ip tcpsinfo sent_tcp"},
     {"tcp", "connect-established", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6 && args.oldstate == 2 && args.newstate == 1",
-     "- csinfo ipinfo tcpsinfo"},
+     "- csinfo received_ip tcpsinfo received_tcp"},
     {"tcp", "connect-refused", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6 && args.oldstate == 2 && args.newstate == 7",
-     "- csinfo ipinfo tcpsinfo"},
+     "- csinfo received_ip tcpsinfo received_tcp"},
     {"tcp", "accept-established", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6 && args.oldstate == 3 && args.newstate == 1",
-     "- csinfo ipinfo tcpsinfo"},
+     "- csinfo received_ip tcpsinfo received_tcp"},
 
     {"lockstat", "adaptive-block", "tracepoint:lock:contention_begin", "(args.flags & 1) == 0"},
     {"lockstat", "spin-spin", "tracepoint:lock:contention_begin", "(args.flags & 1) != 0"},
@@ -101,7 +101,7 @@ inline constexpr Provider providers[] = {
 // A member of what args[] or curpsinfo point to: an expression of acu's language.
 struct Member {
   std::string_view translator, name;
-  char type; // i: int, u: uint64, l: int64, w: uint32, s: text, p: pointer
+  char type; // i: int, u: uint64, l: int64, w: uint32, s: text, p: pointer, d, D: the number of a device, printed as its name or path
   std::string_view expression;
 };
 
@@ -115,29 +115,43 @@ inline constexpr Member members[] = {
     {"curpsinfo", "pr_fname", 's', "leader_comm"},
     {"curpsinfo", "pr_psargs", 's', "d_arguments()"},
     {"curpsinfo", "pr_nlwp", 'i', "curtask.signal.nr_threads"},
+    {"curpsinfo", "pr_pgid", 'i', "curtask.signal.pids[2].numbers[0].nr"},
+    {"curpsinfo", "pr_sid", 'i', "curtask.signal.pids[3].numbers[0].nr"},
+    {"curpsinfo", "pr_addr", 'u', "(uint64)curtask.group_leader"},
+    {"curlwpsinfo", "pr_addr", 'u', "(uint64)curtask"},
     {"curlwpsinfo", "pr_lwpid", 'i', "tid"},
     {"curlwpsinfo", "pr_pri", 'i', "curtask.prio"},
     {"curlwpsinfo", "pr_onpro", 'i', "cpu"},
     {"curcpu", "cpu_id", 'i', "cpu"},
 
+    // Of fds[fd].
+    {"fds", "fi_name", 's', "d_basename(d_file_path(fd))"},
+    {"fds", "fi_dirname", 's', "d_dirname(d_file_path(fd))"},
+    {"fds", "fi_pathname", 's', "d_file_path(fd)"},
+    {"fds", "fi_offset", 'l', "d_file_offset(fd)"},
+    {"fds", "fi_fs", 's', "d_file_system(fd)"},
+    {"fds", "fi_mount", 's', "d_file_mount(fd)"},
+    {"fds", "fi_oflags", 'i', "d_file_flags(fd)"},
+
     {"current", "pr_lwpid", 'i', "tid"},
     {"current", "pr_pid", 'i', "pid"},
     {"current", "pr_fname", 's', "comm"},
-    {"created", "pr_lwpid", 'i', "args.child_pid"},
-    {"created", "pr_pid", 'i', "args.child_pid"},
+    {"created", "pr_lwpid", 'i', "args.child.pid"},
+    {"created", "pr_pid", 'i', "args.child.tgid"},
     {"created", "pr_fname", 's', "comm"},
-    {"created", "pr_ppid", 'i', "args.parent_pid"},
-    {"signal_to", "pr_pid", 'i', "args.pid"},
-    {"signal_to", "pr_lwpid", 'i', "args.pid"},
-    {"signal_to", "pr_fname", 's', "args.comm"},
+    {"created", "pr_ppid", 'i', "args.parent.tgid"},
+    {"signal_to", "pr_pid", 'i', "args.task.tgid"},
+    {"signal_to", "pr_lwpid", 'i', "args.task.pid"},
+    {"signal_to", "pr_fname", 's', "args.task.group_leader.comm"},
     {"switch_next", "pr_lwpid", 'i', "args.next.pid"},
     {"switch_next", "pr_pid", 'i', "args.next.tgid"},
     {"switch_next", "pr_pri", 'i', "args.next.prio"},
     {"switch_next", "pr_fname", 's', "args.next.comm"},
-    {"woken", "pr_lwpid", 'i', "args.pid"},
-    {"woken", "pr_pid", 'i', "args.pid"},
-    {"woken", "pr_pri", 'i', "args.prio"},
-    {"woken", "pr_fname", 's', "args.comm"},
+    {"woken", "pr_lwpid", 'i', "args.p.pid"},
+    {"woken", "pr_pid", 'i', "args.p.tgid"},
+    {"woken", "pr_pri", 'i', "args.p.prio"},
+    {"woken", "pr_fname", 's', "args.p.comm"},
+    {"chosen_cpu", "cpu_id", 'i', "args.p.wake_cpu"},
     // Of single values the member has no name: args[0] itself.
     {"exec_path", "", 's', "str(args.filename)"},
     {"exec_error", "", 'i', "-(int64)args.ret"},
@@ -152,6 +166,8 @@ inline constexpr Member members[] = {
     {"devinfo", "dev_major", 'i', "args.dev >> 20"},
     {"devinfo", "dev_minor", 'i', "args.dev & 0xfffff"},
     {"devinfo", "dev_instance", 'i', "args.dev & 0xfffff"},
+    {"devinfo", "dev_statname", 'd', "args.dev"},
+    {"devinfo", "dev_pathname", 'D', "args.dev"},
     {"fileinfo", "fi_pathname", 's', "\"<none>\""},
     {"fileinfo", "fi_name", 's', "\"<none>\""},
     {"fileinfo", "fi_dirname", 's', "\"<none>\""},
@@ -160,12 +176,21 @@ inline constexpr Member members[] = {
 
     {"tcpsinfo", "tcps_lport", 'i', "args.sport"},
     {"tcpsinfo", "tcps_rport", 'i', "args.dport"},
-    {"tcpsinfo", "tcps_laddr", 's', "ntop(args.family, args.saddr)"},
-    {"tcpsinfo", "tcps_raddr", 's', "ntop(args.family, args.daddr)"},
+    {"tcpsinfo", "tcps_laddr", 's', "args.family == 10 ? ntop(args.saddr_v6) : ntop(args.saddr)"},
+    {"tcpsinfo", "tcps_raddr", 's', "args.family == 10 ? ntop(args.daddr_v6) : ntop(args.daddr)"},
     {"tcpsinfo", "tcps_state", 'i', "args.newstate"},
     {"tcplsinfo", "tcps_state", 'i', "args.oldstate"},
-    {"ipinfo", "ip_saddr", 's', "ntop(args.family, args.saddr)"},
-    {"ipinfo", "ip_daddr", 's', "ntop(args.family, args.daddr)"},
+    // Of a packet that was sent, and of one that was received: its source is the other host.
+    {"sent_ip", "ip_saddr", 's', "args.family == 10 ? ntop(args.saddr_v6) : ntop(args.saddr)"},
+    {"sent_ip", "ip_daddr", 's', "args.family == 10 ? ntop(args.daddr_v6) : ntop(args.daddr)"},
+    {"sent_ip", "ip_ver", 'i', "args.family == 10 ? 6 : 4"},
+    {"sent_tcp", "tcp_sport", 'i', "args.sport"},
+    {"sent_tcp", "tcp_dport", 'i', "args.dport"},
+    {"received_ip", "ip_saddr", 's', "args.family == 10 ? ntop(args.daddr_v6) : ntop(args.daddr)"},
+    {"received_ip", "ip_daddr", 's', "args.family == 10 ? ntop(args.saddr_v6) : ntop(args.saddr)"},
+    {"received_ip", "ip_ver", 'i', "args.family == 10 ? 6 : 4"},
+    {"received_tcp", "tcp_sport", 'i', "args.dport"},
+    {"received_tcp", "tcp_dport", 'i', "args.sport"},
     {"csinfo", "cs_pid", 'i', "pid"},
 };
 
@@ -184,9 +209,26 @@ inline constexpr Member variables[] = {
     {"", "vtimestamp", 'u', "curtask.se.sum_exec_runtime"},
     {"", "walltimestamp", 'u', "nsecs(tai)"},
     {"", "curthread", 'p', "curtask"},
+    {"", "cwd", 's', "d_path(curtask.fs.pwd.dentry, curtask.fs.pwd.mnt)"},
+    {"", "root", 's', "d_path(curtask.fs.root.dentry, curtask.fs.root.mnt)"},
     {"", "zonename", 's', "\"global\""},
     {"", "stackdepth", 'w', "len(kstack)"},
     {"", "ustackdepth", 'w', "len(ustack)"},
+};
+
+// Constants of DTrace's own libraries; those of C headers (SIGKILL, ENOENT, O_CREAT) are in spec/numbers.h.
+struct Constant {
+  std::string_view name;
+  int32_t value;
+};
+inline constexpr Constant constants[] = {
+    {"B_BUSY", 1},      {"B_DONE", 2},      {"B_ERROR", 4},     {"B_PAGEIO", 16},    {"B_PHYS", 32},      {"B_READ", 64},
+    {"B_WRITE", 256},   {"B_ASYNC", 1024},  {"CLD_EXITED", 1},  {"CLD_KILLED", 2},   {"CLD_DUMPED", 3},   {"CLD_TRAPPED", 4},
+    {"CLD_STOPPED", 5}, {"CLD_CONTINUED", 6},
+    // States of TCP as args[] have them: those of include/net/tcp_states.h.
+    {"TCP_STATE_ESTABLISHED", 1}, {"TCP_STATE_SYN_SENT", 2}, {"TCP_STATE_SYN_RECEIVED", 3}, {"TCP_STATE_FIN_WAIT_1", 4}, {"TCP_STATE_FIN_WAIT_2", 5},
+    {"TCP_STATE_TIME_WAIT", 6},   {"TCP_STATE_CLOSED", 7},   {"TCP_STATE_CLOSE_WAIT", 8},   {"TCP_STATE_LAST_ACK", 9},   {"TCP_STATE_LISTEN", 10},
+    {"TCP_STATE_CLOSING", 11},
 };
 
 // What of Solaris has no counterpart, and the nearest that has.
@@ -195,11 +237,6 @@ struct Missing {
 };
 inline constexpr Missing missing_variables[] = {
     {"ipl", "Linux has no interrupt priority levels"},
-    {"cwd", "read curthread->fs->pwd.dentry->d_name.name"},
-    {"root", "read curthread->fs->root.dentry->d_name.name"},
-    {"fds", "`acu trace -y` shows the files behind descriptors"},
-    {"caller", "print stack(2), whose second line is the caller"},
-    {"ucaller", "print ustack(2), whose second line is the caller"},
     {"uregs", "ureg(\"ip\") in acu's own language reads registers"},
 };
 inline constexpr Missing missing_functions[] = {
@@ -224,7 +261,6 @@ inline constexpr Missing missing_functions[] = {
     {"rw_write_held", "it is for locks of Solaris"},
     {"ddi_pathname", "it is for device trees of Solaris"},
     {"cleanpath", "print the path as it is"},
-    {"strtok", "compare with index() and substr()"},
     {"getf", "`acu trace -y` shows the files behind descriptors"},
     {"freopen", "redirect the output: `-o FILE`"},
     {"ftruncate", "redirect the output: `-o FILE`"},

@@ -76,6 +76,10 @@ const type::Type* Checker::check_arguments_field(FieldRef& e) {
     return mistake(tag::misplaced, e.operand->where,
                    "`args` can't be used here: " + event.name + " has no named arguments",
                    why_no_arguments(event));
+  // args.0, of translations of languages whose arguments have no names: by its place.
+  const bool has_order = probe::is_kernel_function(event.kind) || event.kind == probe::Kind::rawtracepoint;
+  if (const auto position = has_order ? base::parse_integer(e.name) : std::nullopt; position && *position < args->fields().size())
+    e.name = args->fields()[*position].name;
   auto field = args->find(e.name);
   if (!field) {
     std::vector<std::string_view> names;

@@ -151,7 +151,7 @@ size_t count_special(const ir::Program& program) {
 // Reports the number of probes, then prints the output of the begin probes.
 void report_attached(Life& life, size_t events) {
   life.output.pass();
-  if (!life.options.quiet && !life.options.stopped) {
+  if (!life.options.quiet && life.reports_attached && !life.options.stopped) {
     life.printer.attached(events);
     life.output.message("Attached " + base::counted(events, "probe") + "\n");
   }

@@ -47,6 +47,7 @@ struct Life {
   Backend::Refused refused = {}; // decides on events that cannot be attached, in place of the next two
   bool missing_may_be = false; // missing_probes is not `error`
   bool report_missing = true; // missing_probes is not `ignore`
+  bool reports_attached = true; // false: the script itself asks for silence
   const std::atomic<bool>* cancelled = nullptr; // true: it ends as soon as it can, also while it attaches
   uint64_t lost_told = 0;      // lost events that were told of
   uint64_t attached_ns = 0, detached_ns = 0; // CLOCK_MONOTONIC: when all probes were there, and none any more

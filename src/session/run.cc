@@ -303,7 +303,7 @@ base::Status Session::live() {
   report::Options how = printing();
   if (compiled.d_plan) how.take_value = [&](const type::Type& type, std::span<const std::byte> bytes) { d_output->take(type, bytes); };
   report::Printer printer(compiled.program, backend->engine(), shown, *output, how);
-  if (compiled.d_plan) d_output.emplace(*compiled.d_plan, compiled.program, backend->engine(), printer, *output, signals::patience_ms);
+  if (compiled.d_plan) d_output.emplace(*compiled.d_plan, compiled.program, backend->engine(), shown, printer, *output, signals::patience_ms);
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
   effects.take_maps_with([&](uint32_t map) { return backend->take_map(map); });
   // From here on, mappings are tracked before a probe can see them.
@@ -333,7 +333,8 @@ base::Status Session::live() {
                .files = &files,
                .print_maps_on_exit = config.flag("print_maps_on_exit") && std::ranges::none_of(beside, &Beside::shows_maps),
                .missing_may_be = config.text("missing_probes") != "error",
-               .report_missing = config.text("missing_probes") != "ignore"};
+               .report_missing = config.text("missing_probes") != "ignore",
+               .reports_attached = !compiled.d_plan || !compiled.d_plan->quiet};
   FollowGroups groups(compiled.program, backend->engine(), names);
   if ((groups.is_needed() || !files.containers().empty()) && !options.stopped) {
     ACU_CHECK(groups.begin());
@@ -531,7 +532,7 @@ std::string output_of(const ir::Program& program, ir::Engine& engine, const base
   report::Options how;
   if (d_plan) how.take_value = [&](const type::Type& type, std::span<const std::byte> bytes) { d_output->take(type, bytes); };
   report::Printer printer(program, engine, names, sink, how);
-  if (d_plan) d_output.emplace(*d_plan, program, engine, printer, sink);
+  if (d_plan) d_output.emplace(*d_plan, program, engine, names, printer, sink);
   Effects effects(program, engine, printer, sink, source);
   for (probe::Kind kind : {probe::Kind::begin, probe::Kind::end}) {
     effects.reopen();

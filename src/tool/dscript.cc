@@ -65,6 +65,12 @@ base::Status take_script(session::Options& to, const Arguments& arguments) {
   }
   to.d_script->values.words = std::move(words);
   if (to.has_script || !to.file.empty()) return {};
+  if (to.list) {
+    to.script = dlang::all_descriptions();
+    to.has_script = true;
+    to.d_script->settings.emplace_back("zdefs", "");
+    return {};
+  }
   return base::Error{base::Failure::usage, "no script: give a file, `-` for standard input, or `-n 'CLAUSE'`"};
 }
 

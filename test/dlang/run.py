@@ -144,7 +144,7 @@ def order_of_returns(acu):
 def user_stacks(acu):
     out = dscript(acu, "-c", CALLS, "-n", "pid$target:a.out:work_name:entry { @[ustack(2)] = count(); }")
     lines = out.split("\n")
-    need(any(re.match(r" {14}work_name", line) for line in lines) and any(re.match(r" {14}main\+", line) for line in lines), out)
+    need(any(re.fullmatch(r" {14}acu_dload`work_name(\+0x\w+)?", line) for line in lines) and any(re.fullmatch(r" {14}acu_dload`main\+0x\w+", line) for line in lines), out)
     need([int(line) for line in lines if re.fullmatch(r" +\d+", line)] in ([3], [1, 2], [1, 1, 1]), out)
 
 
@@ -155,8 +155,16 @@ def profile(acu):
 
 
 def profile_places(acu):
-    out = dscript(acu, "-c", LOAD + " burn 300", "-n", "profile-997 /pid == $target && arg1/ { @[ufunc(arg1)] = count(); }")
-    need("burn" in out, out)
+    """Addresses of one function, or module, are one key."""
+    out = dscript(acu, "-c", LOAD + " burn 300", "-n", "profile-997 /pid == $target && arg1/ { @[ufunc(arg1)] = count(); @least[ufunc(arg1)] = min(arg1); @sum = count(); } "
+                  "END { printa(\"%A %@d\\n\", @); printf(\"--\\n\"); printa(\"%s\\n\", @least); printa(\"-- %@d\\n\", @sum); }")
+    rows, least, total = out.split("--")
+    counts = dict(line.rsplit(" ", 1) for line in rows.strip().split("\n"))
+    need(len(counts) == len(rows.strip().split("\n")) == len(set(least.split())) == len(least.split()) and "acu_dload`burn" in counts, out)
+    need(sum(int(n) for n in counts.values()) == int(total), out)
+    out = dscript(acu, "-c", LOAD + " burn 300", "-n", "profile-997 /pid == $target && arg1/ { @[umod(arg1)] = count(); }")
+    modules = [line.split()[0] for line in out.strip().split("\n")]
+    need("acu_dload" in modules and len(modules) == len(set(modules)), out)
 
 
 def ticks(acu):
@@ -204,6 +212,20 @@ def parents(acu):
     same(out, "2\n")
 
 
+def threads(acu):
+    """Threads are no processes, and belong to theirs."""
+    code = ("import threading, time, subprocess\nevents = [threading.Event() for i in range(3)]\nthreads = [threading.Thread(target=e.wait) for e in events]\n"
+            "for t in threads: t.start()\ntime.sleep(0.3)\nfor e in events: e.set()\nfor t in threads: t.join()\nsubprocess.run(['/bin/true'])\n")
+    script = os.path.join(FOLDER.name, "threads.py")
+    open(script, "w").write(code)
+    out = dscript(acu, "-c", "/usr/bin/python3 " + script, "-n", "proc:::create /pid == $target/ { @created[args[0]->pr_ppid == $target] = count(); } "
+                  "proc:::lwp-create /pid == $target && args[1]->pr_pid == $target/ { @threads = count(); } "
+                  "sched:::wakeup /pid == $target && args[1]->pr_pid == $target && args[0]->pr_lwpid != $target/ { @woken = count(); } "
+                  "END { printa(\"created %d %@d\\n\", @created); printa(\"threads %@d\\n\", @threads); printa(\"woken %@d\\n\", @woken); }")
+    need("created 1 1\n" in out and "threads 3\n" in out, out)
+    need(int(re.search(r"woken (\d+)", out)[1]) >= 3, out)
+
+
 def exits(acu):
     out = dscript(acu, "-c", "/bin/sh -c '/bin/true; kill -9 $$'", "-n", "proc:::exit /pid == $target || ppid == $target/ { @[args[0]] = count(); }")
     same(out, "\n" + number(1, 1) + number(2, 1))
@@ -228,7 +250,40 @@ def kernel_functions(acu):
 
 def kernel_stacks(acu):
     out = dscript(acu, "-c", CALLS, "-n", "fbt::vfs_read:entry /execname == \"acu_dload\"/ { @[stack(3)] = count(); }")
-    need(re.search(r"^ {14}\w*vfs_read", out, re.M) or re.search(r"^ {14}\w+read", out, re.M), out)
+    need(re.search(r"^ {14}vmlinux`\w*vfs_read", out, re.M) or re.search(r"^ {14}vmlinux`\w+read", out, re.M), out)
+
+
+def descriptors(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::read:entry /execname == \"acu_dload\"/ { @[fds[arg0].fi_pathname, fds[arg0].fi_name, fds[arg0].fi_dirname] = count(); @none[fds[99].fi_pathname] = count(); }")
+    same(out, f"\n  {'/dev/zero':<50}  {'zero':<50}  {'/dev':<50} {6:16d}\n" + key("<none>", 6))
+    same(dscript.errors, "")
+    out = dscript(acu, "-c", "/bin/sh -c 'cd /usr/lib; exec " + CALLS + "'", "-n", "syscall::getppid:entry /execname == \"acu_dload\"/ { @[cwd, root] = count(); }")
+    same(out, f"\n  {os.path.realpath('/usr/lib'):<50}  {'/':<50} {5:16d}\n")
+
+
+def callers(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "pid$target:a.out:work_twice:entry { @[ufunc(ucaller)] = count(); }")
+    same(out, "\n" + key("acu_dload`main", 10))
+    out = dscript(acu, "-c", CALLS, "-n", "pid$target:a.out:work_twice:entry /arg0 < 2/ { printf(\"%A \", ucaller); ufunc(ucaller); umod(ucaller); uaddr(ucaller); }")
+    need(re.fullmatch(r"(acu_dload`main\+0x\w+   acu_dload`main +acu_dload +acu_dload`main\+0x\w+ *){2}", out), out)
+
+
+def typed_arguments(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "rawtp:::sched_process_exit /args[0]->tgid == $target/ { @[args[0]->comm] = count(); }")
+    same(out, "\n" + key("acu_dload", 1))
+    for clause in ("fbt::vfs_read:entry { @[stringof(args[0]->f_path.dentry->d_name.name), args[2]] = count(); }", "vfs_read:entry", "::vfs_read:", "sched:::enqueue { @[args[2]->cpu_id] = count(); }",
+                   "fbt::ip_rcv:entry { printf(\"%s\", inet_ntoa(&((struct iphdr *)arg0)->saddr)); }", "fbt::vfs_read:entry { @[caller] = count(); }"):
+        dscript(acu, "-e", "-n", clause)
+
+
+def address_in_memory(acu):
+    """The peer of connect(2), as the program passes it."""
+    code = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('127.0.0.9', 9))"
+    script = os.path.join(FOLDER.name, "peer.py")
+    open(script, "w").write(code)
+    out = dscript(acu, "-c", "/usr/bin/python3 " + script, "-n", "syscall::connect:entry /pid == $target && arg2 == 16/ "
+                  "{ this->to = (struct sockaddr_in *)copyin(arg1, sizeof (struct sockaddr_in)); printf(\"%s %d\\n\", inet_ntoa(&this->to->sin_addr.s_addr), ntohs(this->to->sin_port)); }")
+    need("127.0.0.9 9\n" in out, out)
 
 
 def tracepoints(acu):
@@ -258,6 +313,32 @@ def connections(acu):
     out = dscript(acu, "-c", "/usr/bin/python3 " + script, "-n", "tcp:::connect-established /pid == $target/ { @[args[3]->tcps_rport] = count(); }")
     port = out.split()[0]
     need(out.endswith(number(int(port), 3)), out)
+
+
+def addresses(acu):
+    """Of both families; established connections have the packet that was received."""
+    code = ("import socket\nfor family, host in ((socket.AF_INET, '127.0.0.1'), (socket.AF_INET6, '::1')):\n"
+            "    s = socket.create_server((host, 0), family=family)\n    c = socket.create_connection(s.getsockname()[:2], source_address=('127.0.0.7', 0) if family == socket.AF_INET else None)\n")
+    script = os.path.join(FOLDER.name, "addresses.py")
+    open(script, "w").write(code)
+    if subprocess.run(["/usr/bin/python3", script], capture_output=True).returncode != 0:
+        raise Skipped("no IPv6 address on lo")
+    out = dscript(acu, "-c", "/usr/bin/python3 " + script, "-n", "tcp:::connect-established /pid == $target/ { printf(\"=%s %s %s %d %d\\n\", args[3]->tcps_raddr, args[3]->tcps_laddr, "
+                  "args[2]->ip_saddr, args[2]->ip_ver, args[4]->tcp_sport == args[3]->tcps_rport); } "
+                  "tcp:::connect-request /pid == $target/ { printf(\"-%s %s\\n\", args[2]->ip_saddr, args[2]->ip_daddr); }")
+    need("=127.0.0.1 127.0.0.7 127.0.0.1 4 1\n" in out and "=::1 ::1 ::1 6 1\n" in out, out)
+    need("127.0.0.1\n" in re.findall(r"^-\S+ (\S+\n)", out, re.M), out)
+
+
+def devices(acu):
+    """By name, as in /sys/class/block."""
+    load = os.path.join(FOLDER.name, "synced")
+    out = dscript(acu, "-c", f"dd if=/dev/zero of={load} bs=4k count=1 conv=fsync", "-n", "io:::start { @[args[1]->dev_statname, args[1]->dev_pathname] = count(); printf(\"%s %d\\n\", args[1]->dev_statname, args[0]->b_flags & (B_READ | B_WRITE)); }")
+    lines = [line.split() for line in out.strip().split("\n") if line]
+    if not lines:
+        raise Skipped("no request of a block device")
+    known = os.listdir("/sys/class/block")
+    need(all(words[0] in known and (len(words) == 2 and int(words[1]) in (0, 64, 256) or words[1] == "/dev/" + words[0]) for words in lines), out)
 
 
 def speculation(acu):
@@ -294,7 +375,7 @@ def from_file(acu):
     same(dscript(acu, "-s", path, "21", "word"), "42 word\n")
     same(dscript(acu, path, "4", "x", quiet=False), "8 x\n")
     done = subprocess.run([acu, "run", path, "5", "y"], capture_output=True, text=True)
-    need(done.stdout == "10 y\n", done.stdout + done.stderr)
+    need(done.stdout == "10 y\n" and done.stderr == "", done.stdout + done.stderr)
 
 
 def of_a_process(acu):
@@ -312,6 +393,11 @@ def lists(acu):
     out = dscript(acu, "-l", "-n", "syscall::open*:entry", quiet=False)
     need(re.search(r"^ +1 +syscall +vmlinux +openat entry$", out, re.M) and " open entry" in out, out)
     same(dscript(acu, "-l", "-n", "BEGIN", quiet=False).split("\n")[1].split(), ["1", "dtrace", "BEGIN"])
+    everything = dscript(acu, "-l", quiet=False)
+    for words in ("dtrace BEGIN", "syscall vmlinux openat return", "proc exec-success", "io start"):
+        need(re.search(r"^ +\d+ +" + words.replace(" ", " +") + "$", everything, re.M), f"no {words} in\n{everything[:2000]}")
+    out = dscript(acu, "-l", "-n", "getppid:entry", quiet=False) # without a provider
+    same(out.split("\n")[1].split(), ["1", "syscall", "vmlinux", "getppid", "entry"])
 
 
 def descriptions(acu):
@@ -393,7 +479,7 @@ def script_test(path):
 
 TESTS = [calls_by_process, calls_by_name, returns_by_name, opens_by_path, failed_opens, read_sizes, bytes_by_process, asked_sizes, latency, function_arguments, function_results,
          functions_by_pattern, text_arguments, entry_to_return, order_of_returns, user_stacks, profile, profile_places, ticks, ticks_by_name, exit_status, lines_by_default, functions_in_lines,
-         new_processes, arguments, parents, exits, signals, off_cpu, kernel_functions, kernel_stacks, tracepoints, user_probes, data_of_writes, connections, speculation, destructive, formats, largest, each_second,
+         new_processes, arguments, parents, threads, exits, signals, off_cpu, kernel_functions, kernel_stacks, descriptors, callers, typed_arguments, address_in_memory, tracepoints, user_probes, data_of_writes, connections, addresses, devices, speculation, destructive, formats, largest, each_second,
          from_file, of_a_process, lists, descriptions, interrupted, progeny, flow, preprocessor, refused]
 
 
