@@ -129,10 +129,11 @@ inline constexpr Subcommand subcommands[] = {
      "constants. What the framework lacks is rewritten, or reported with its location and an alternative.",
      emit_options,
      "acu emit --to bpftrace --target-version 0.17 opensnoop\nacu emit --to stap -o runqlat.stp runqlat\nacu emit --support"},
-    {"convert", "[options] FILE|-",
+    {"convert", "[options] FILE|- [ARG…]",
      "Convert a SystemTap script to a script of acu, as a starting point. Comments that begin with `convert:` name what to decide or to check. What has no\n"
-     "counterpart is an error with its location and an alternative. The result is not checked against this host: `acu run` does that.",
-     convert_options, "acu convert iotime.stp\nacu convert -o iotime.bt iotime.stp"},
+     "counterpart is an error with its location and an alternative. Arguments become part of the result; without them it has parameters. The result is not\n"
+     "checked against this host: `acu run` does that.",
+     convert_options, "acu convert iotime.stp\nacu convert -o iotime.bt iotime.stp\nacu convert times.stp 'kernel.function(\"vfs_read\")' 10"},
     {"tools", "[NAME|GROUP]",
      "List the built-in tools, which `acu NAME` runs, or those of a GROUP; with a NAME, explain it like `acu NAME --help`. A link to\n"
      "acu with the name of a tool works, too.",

@@ -35,6 +35,7 @@ inline constexpr FunctionRow functions[] = {
     {"gid", "", Kind::narrow, "gid"},
     {"egid", "", Kind::narrow, "gid", "egid() became gid: acu reads the real group ID"},
     {"cpu", "", Kind::narrow, "cpu"},
+    {"cpuid", "", Kind::narrow, "cpu"},
     {"execname", "", Kind::text, "comm"},
     {"pexecname", "", Kind::text, "pcomm"},
     {"cmdline_str", "", Kind::text, "str(uptr(curtask.mm.arg_start))", "only the first word of the command line is read"},
@@ -77,8 +78,9 @@ inline constexpr FunctionRow functions[] = {
     {"cpu_clock_ms", "a", Kind::number, "nsecs / 1000000"},
     {"get_cycles", "", Kind::number, "nsecs", "get_cycles() became nanoseconds"},
     {"jiffies", "", Kind::number, "jiffies"},
-    {"ctime", "a", Kind::symbol, "strftime(\"%a %b %e %H:%M:%S %Y\", a * 1000000000)"},
-    {"tz_ctime", "a", Kind::symbol, "strftime(\"%a %b %e %H:%M:%S %Y\", a * 1000000000)"},
+    // `0 * nsecs(tai)` says which clock the time is of; that clock is known to nanoseconds, and half a second keeps the second.
+    {"ctime", "a", Kind::symbol, "strftime(\"%a %b %e %H:%M:%S %Y\", a * 1000000000 + 500000000 + 0 * nsecs(tai))"},
+    {"tz_ctime", "a", Kind::symbol, "strftime(\"%a %b %e %H:%M:%S %Y\", a * 1000000000 + 500000000 + 0 * nsecs(tai))"},
     // Memory
     {"user_string", "a", Kind::text, "str(uptr(a))"},
     {"user_string_n", "a b", Kind::text, "str(uptr(a), b + 1)"},
@@ -123,8 +125,8 @@ inline constexpr FunctionRow functions[] = {
     {"isdigit", "a", Kind::truth, "a[0] >= 48 && a[0] <= 57"},
     {"strpos", "a b", Kind::narrow, "strstr(a, b)"},
     {"stringat", "a b", Kind::narrow, "a[b]"},
-    {"text_str", "a", Kind::text, "a"},
-    {"text_strn", "a b c", Kind::text, "substr(a, 0, b)"},
+    {"text_str", "a", Kind::text, "a", "text_str() gives the text as it is, also characters that are not printable"},
+    {"text_strn", "a b c", Kind::text, "substr(a, 0, b)", "text_strn() gives the text as it is, without quotes"},
     {"errno_str", "a", Kind::text, "strerror(a)"},
     {"return_str", "a b", Kind::number, "b", "return_str() became the number"},
     {"returnstr", "a", Kind::number, "retval", "returnstr() became the number"},
@@ -158,10 +160,10 @@ inline constexpr FunctionRow functions[] = {
     {"pp", "", Kind::text, "probe"},
     {"ppfunc", "", Kind::text, "func"},
     {"probefunc", "", Kind::text, "func"},
-    {"returnval", "", Kind::number, "retval"},
+    {"returnval", "", Kind::number, "(int64)retval"},
     // Network
-    {"ip_ntop", "a", Kind::text, "ntop(a)"},
-    {"format_ipaddr", "a b", Kind::text, "ntop(b, a)"},
+    {"ip_ntop", "a", Kind::symbol, "ntop(a)"},
+    {"format_ipaddr", "a b", Kind::symbol, "ntop(b, a)"},
     {"ntohs", "a", Kind::narrow, "bswap((uint16)a)"},
     {"htons", "a", Kind::narrow, "bswap((uint16)a)"},
     {"ntohll", "a", Kind::number, "bswap((uint64)a)"},
@@ -170,12 +172,9 @@ inline constexpr FunctionRow functions[] = {
     {"htonl", "a", Kind::narrow, "bswap((uint32)a)"},
     // Others
     {"randint", "a", Kind::narrow, "rand % a"},
-    {"ansi_new_line", "", Kind::text, "\"\\n\""},
     {"MKDEV", "a b", Kind::number, "(a << 20) | b"},
     {"MAJOR", "a", Kind::number, "a >> 20"},
     {"MINOR", "a", Kind::number, "a & 1048575"},
-    {"ansi_clear_screen", "", Kind::text, "\"\\033[1;1H\\033[J\""},
-    {"thread_indent", "a", Kind::text, "comm", "thread_indent() became the name of the program: `acu graph` prints calls indented, with times"},
     // Effects
     {"exit", "", Kind::nothing, "exit()"},
     {"abort", "", Kind::nothing, "exit()"},
@@ -184,10 +183,24 @@ inline constexpr FunctionRow functions[] = {
     {"print_ubacktrace", "", Kind::nothing, "print(ustack)"},
     {"print_ubacktrace_brief", "", Kind::nothing, "print(ustack)"},
     {"dump_stack", "", Kind::nothing, "print(kstack)"},
+    {"print_backtrace_fileline", "", Kind::nothing, "print(kstack)"},
+    {"print_ubacktrace_fileline", "", Kind::nothing, "print(ustack)"},
     {"print_stack", "a", Kind::nothing, "print(a)"},
     {"print_ustack", "a", Kind::nothing, "print(a)"},
     {"print_syms", "a", Kind::nothing, "print(a)"},
     {"print_usyms", "a", Kind::nothing, "print(a)"},
+    // They write to the terminal.
+    {"ansi_clear_screen", "", Kind::nothing, "printf(\"\\033[1;1H\\033[J\")"},
+    {"ansi_new_line", "", Kind::nothing, "printf(\"\\n\")"},
+    {"ansi_cursor_move", "a b", Kind::nothing, "printf(\"\\033[%d;%dH\", b, a)"},
+    {"ansi_cursor_hide", "", Kind::nothing, "printf(\"\\033[?25l\")"},
+    {"ansi_cursor_show", "", Kind::nothing, "printf(\"\\033[?25h\")"},
+    {"ansi_cursor_save", "", Kind::nothing, "printf(\"\\033[s\")"},
+    {"ansi_cursor_restore", "", Kind::nothing, "printf(\"\\033[u\")"},
+    {"ansi_set_color", "a", Kind::nothing, "printf(\"\\033[%dm\", a)"},
+    {"ansi_set_color2", "a b", Kind::nothing, "printf(\"\\033[%d;%dm\", a, b)"},
+    {"ansi_set_color3", "a b c", Kind::nothing, "printf(\"\\033[%d;%d;%dm\", a, b, c)"},
+    {"ansi_reset_color", "", Kind::nothing, "printf(\"\\033[0;0m\")"},
     {"panic", "a", Kind::nothing, "exit()", "panic() became exit()"},
 };
 
@@ -196,9 +209,6 @@ struct MissingFunction {
   std::string_view name, instead;
 };
 inline constexpr MissingFunction missing_functions[] = {
-    {"strtol", "acu makes no numbers of texts: pass numbers as `$1`"},
-    {"tokenize", "compare with match() or strcontains()"},
-    {"str_replace", "print the parts, with substr()"},
     {"matched", "compare with match(), which gives no parts"},
     {"text_replace", "print the parts, with substr()"},
     {"print_regs", "print registers by name: reg(\"ip\")"},

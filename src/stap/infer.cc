@@ -19,7 +19,7 @@ Kind merged(Kind before, Kind now) {
   return before == Kind::unknown ? now : before;
 }
 
-constexpr std::string_view text_functions[] = {"sprintf", "sprint", "sprintln", "sprintd", "sprintdln"};
+constexpr std::string_view text_functions[] = {"sprintf", "sprint", "sprintln", "sprintd", "sprintdln", "thread_indent", "tokenize", "str_replace"};
 
 } // namespace
 
@@ -64,9 +64,10 @@ Kind Lowering::kind_of(const Node& n, const Scope& scope) const {
     if (const auto local = scope.kinds.find(n.text); local != scope.kinds.end()) return local->second;
     if (const auto global = global_kinds_.find(n.text); global != global_kinds_.end()) return global->second;
     if (const VariableRow* row = variable_row(n.text, scope.context)) return row->kind;
-    constexpr std::string_view texts[] = {"name", "argstr", "filename", "pathname", "path", "oldname", "newname", "oldpath", "newpath"};
+    constexpr std::string_view texts[] = {"name", "filename", "pathname", "path", "oldname", "newname", "oldpath", "newpath"};
     const bool is_call = scope.context.kind == ContextKind::syscall || scope.context.kind == ContextKind::raw_syscall;
-    return is_call && base::is_one_of(texts, n.text) && !scope.locals.contains(n.text) ? Kind::text : Kind::unknown;
+    if (!is_call || scope.locals.contains(n.text)) return Kind::unknown;
+    return n.text == "argstr" ? Kind::symbol : base::is_one_of(texts, n.text) ? Kind::text : Kind::unknown;
   }
   case NodeKind::index: return array_of(n) ? kind_of(*n.parts[0], scope) : Kind::number;
   case NodeKind::call: return kind_of_call(n, scope);

@@ -20,7 +20,7 @@ const Node* array_of(const Node& n) {
   return n.kind == NodeKind::index && n.parts[0] && n.parts[0]->kind == NodeKind::name ? n.parts[0] : nullptr;
 }
 
-Lowering::Lowering(const base::Source& source, base::Diagnostics& diagnostics) : source_(source), diagnostics_(diagnostics), program_(std::make_unique<lang::Program>()) {}
+Lowering::Lowering(const base::Source& source, const std::vector<std::string>& words, base::Diagnostics& diagnostics) : source_(source), words_(words), diagnostics_(diagnostics), program_(std::make_unique<lang::Program>()) {}
 
 // Expressions of the tables are parsed once, as macros; copies of their bodies become part of the script.
 void Lowering::make_macros() {
@@ -31,6 +31,7 @@ void Lowering::make_macros() {
       if (!p.empty()) parameters += (parameters.empty() ? "" : ", ") + std::string(p);
     text += "macro f_" + std::string(f.name) + "(" + parameters + ") { " + std::string(f.expression) + " }\n";
   }
+  for (const Helper& h : helpers) text += h.text;
   for (size_t i = 0; i < std::size(variable_rows); i++) text += "macro v_" + std::to_string(i) + "() { " + std::string(variable_rows[i].expression) + " }\n";
   table_source_ = std::make_unique<base::Source>("tables", text);
   base::Diagnostics own;
@@ -53,6 +54,41 @@ lang::Expr* Lowering::expand(const std::string& macro, const std::vector<lang::E
   how.statement = [](lang::Stmt&) {};
   lang::rewrite(e, how);
   return e;
+}
+
+// A call of a function of helpers.h, which becomes part of the script.
+lang::Expr* Lowering::help(std::string_view helper, const std::vector<lang::Expr*>& arguments, Range where) {
+  helped_.insert(std::string(helper));
+  if (helper == "thread_indent") helped_.insert("number_text");
+  return at(where).call(helper_name(helper), arguments);
+}
+
+std::string_view Lowering::helper_name(std::string_view helper) {
+  std::string name(helper);
+  while (std::ranges::any_of(script_.functions, [&](const Function& f) { return f.name == name; })) name += "_";
+  return keep(name);
+}
+
+// In front of the script's functions, each with its comment: their place says which.
+void Lowering::add_helpers() {
+  size_t count = 0;
+  for (size_t i = 0; i < std::size(helpers); i++) {
+    if (!helped_.contains(std::string(helpers[i].name))) continue;
+    const auto found = std::ranges::find_if(table_->functions, [&](const lang::Function* f) { return f->name == helpers[i].name; });
+    if (found == table_->functions.end()) continue;
+    lang::Function* f = *found;
+    f->name = helper_name(helpers[i].name);
+    const Range nowhere = {UINT32_MAX, UINT32_MAX};
+    lang::Rewriting how;
+    how.expression = [&](lang::Expr& e) -> lang::Expr* {
+      if (lang::Call* call = lang::if_a<lang::Call>(&e); call && helped_.contains(std::string(call->name))) call->name = helper_name(call->name);
+      return &e;
+    };
+    how.statement = [&](lang::Stmt& s) { s.where = nowhere; };
+    lang::rewrite(f->body, how);
+    f->where = {UINT32_MAX, static_cast<uint32_t>(i)};
+    program_->functions.insert(program_->functions.begin() + static_cast<ptrdiff_t>(count++), f);
+  }
 }
 
 // Each once at a place: a probe that is written for several events has its remarks in the first.
@@ -121,6 +157,14 @@ void Lowering::collect_globals() {
   };
   for (const Function& f : script_.functions) body(f.body);
   for (const Probe& p : script_.probes) {
+    if (std::ranges::all_of(p.points, [](const Point& point) { return point.components[0].name == "never"; })) { // it only says what is a text
+      walk(p.body, [&](const Node& n) {
+        const Node* target = n.kind == NodeKind::assign ? array_of(*n.parts[0]) : nullptr;
+        if (target && target == n.parts[0] && (n.parts[1]->kind == NodeKind::text || n.parts[1]->kind == NodeKind::integer))
+          global_kinds_.emplace(target->text, n.parts[1]->kind == NodeKind::text ? Kind::text : Kind::number);
+      });
+      continue;
+    }
     body(p.body);
     for (const Point& point : p.points) reads(point.condition, false);
   }
@@ -137,12 +181,15 @@ void Lowering::collect_units() {
     for (const Point& point : p.points) add_units(p, point, {}, {}, own, 0);
     for (Unit& u : own) {
       collect_locals(u.scope, u.bodies);
-      // Arguments are known at the return in fexit only.
-      if (u.scope.context.kind == ContextKind::kernel_function && u.scope.context.is_return && uses_arguments(u))
+      // Arguments are known at the return in fexit only, and so is the type of the result, which not all functions of a pattern have.
+      const bool is_kernels = u.scope.context.kind == ContextKind::kernel_function || u.scope.context.kind == ContextKind::tapset;
+      const bool is_pattern = std::ranges::any_of(u.places, [](const std::string& place) { return base::has_glob(place); });
+      if (is_kernels && u.scope.context.is_return && (uses_arguments(u) || (uses_result(u) && !is_pattern)))
         for (std::string& place : u.places) base::replace_all(place, "kretprobe:", "fexit:");
+      if (u.scope.context.kind == ContextKind::kernel_function && is_pattern) u.scope.context.name = "*";
       const auto same = std::ranges::find_if(units_, [&](const Unit& other) {
         const bool is_alike = uses_context(u) ? other.scope.context == u.scope.context : other.scope.context.kind == u.scope.context.kind && other.scope.context.is_return == u.scope.context.is_return;
-        return is_alike && other.where.begin == u.where.begin && other.bodies == u.bodies && other.program == u.program && other.condition == u.condition && other.order == u.order;
+        return is_alike && other.where.begin == u.where.begin && other.bodies == u.bodies && other.program == u.program && other.process == u.process && other.condition == u.condition && other.order == u.order;
       });
       if (same == units_.end())
         units_.push_back(std::move(u));
@@ -199,6 +246,43 @@ void Lowering::lower_functions() {
   }
 }
 
+// Values of the entry: in a probe of their own, and in front of the body, which does not run for calls that began before.
+void Lowering::add_entry_probe(const Unit& unit, Statements& body) {
+  auto probe = std::make_unique<lang::Probe>();
+  probe->where = unit.where;
+  std::vector<lang::ProbeSpec> specs;
+  for (std::string place : unit.places) {
+    base::replace_all(place, "kretprobe:", "kprobe:");
+    base::replace_all(place, "fexit:", "kprobe:");
+    lang::ProbeSpec& spec = specs.emplace_back();
+    spec.where = unit.where;
+    spec.text = keep(place);
+  }
+  probe->specs = program_->arena.copy(specs);
+  Statements kept, front;
+  for (const auto& [variable_name, value] : entries_) {
+    lang::Map* map = map_named(variable_name, unit.where);
+    const auto whole = [&] { return at(unit.where).map(map, nullptr); };
+    const auto thread = [&] { return name("tid", unit.where); };
+    kept.push_back(assign(at(unit.where).map(map, thread()), value, unit.where));
+    if (front.empty()) {
+      lang::Unary* no = at(unit.where).node<lang::Unary>();
+      no->op = lang::UnaryOp::logical_not;
+      no->operand = at(unit.where).call("has_key", {whole(), thread()});
+      lang::If* unknown = at(unit.where).node<lang::If>();
+      unknown->condition = no;
+      unknown->then = block_of({at(unit.where).node<lang::Return>()}, unit.where);
+      front.push_back(unknown);
+    }
+    front.push_back(assign(variable(variable_name, unit.where), at(unit.where).map(map, thread()), unit.where));
+    front.push_back(at(unit.where).statement(at(unit.where).call("delete", {whole(), thread()})));
+  }
+  probe->body = block_of(kept, unit.where);
+  program_->probes.push_back(std::move(probe));
+  body.insert(body.begin(), front.begin(), front.end());
+  entries_.clear();
+}
+
 void Lowering::lower_unit(const Unit& unit) {
   auto probe = std::make_unique<lang::Probe>();
   probe->where = unit.where;
@@ -210,13 +294,16 @@ void Lowering::lower_unit(const Unit& unit) {
   }
   probe->specs = program_->arena.copy(specs);
   if (unit.condition) probe->predicate = condition(*unit.condition);
-  if (!unit.program.empty()) {
-    lang::Expr* is_program = at(unit.where).binary(lang::BinaryOp::eq, name("comm", unit.where), text(unit.program, unit.where));
+  if (unit.process || !unit.program.empty()) {
+    const bool is_number = unit.process && !unit.process->is_text;
+    lang::Expr* wanted = unit.process ? lower(*unit.process).e : text(unit.program, unit.where);
+    lang::Expr* is_program = at(unit.where).binary(lang::BinaryOp::eq, name(is_number ? "pid" : "comm", unit.where), wanted);
     probe->predicate = probe->predicate ? at(unit.where).binary(lang::BinaryOp::logical_and, is_program, probe->predicate) : is_program;
   }
   Statements body;
   for (const Statement* s : unit.bodies)
     for (const Statement* inner : s->list) lower(*inner, body);
+  if (!entries_.empty()) add_entry_probe(unit, body);
   if (unit.exits) body.push_back(at({unit.where.end, unit.where.end}).statement(at(unit.where).call("exit", {})));
   probe->body = block_of(body, unit.where);
   declare_locals(probe->body, unit.scope);
@@ -224,8 +311,13 @@ void Lowering::lower_unit(const Unit& unit) {
 }
 
 void Lowering::lower_units() {
-  // Values that globals have from the start.
+  // Values that globals have from the start; those that nobody assigns are 0.
   Statements initial;
+  for (const Global& g : script_.globals) {
+    const bool is_plain = !statistics_.contains(g.name) && !looped_.contains(g.name) && key_kinds_[g.name].empty();
+    if (g.initial || written_.contains(g.name) || !read_.contains(g.name) || !is_plain) continue;
+    initial.push_back(assign(at(g.where).map(map_named(g.name, g.where), nullptr), global_kinds_[g.name] == Kind::text ? text("", g.where) : at(g.where).number(0), g.where));
+  }
   for (const Global& g : script_.globals)
     if (g.initial) {
       scope_ = units_.empty() ? nullptr : &units_[0].scope;
@@ -251,7 +343,7 @@ void Lowering::lower_units() {
 // SystemTap prints at the end what is only written; acu prints all maps.
 void Lowering::finish_maps() {
   std::vector<std::string> unread;
-  bool any_read = false;
+  bool any_read = helped_.contains("thread_indent") || helped_.contains("tokenize") || entry_count_; // whose maps are nobody's business
   for (const Global& g : script_.globals) {
     if (read_.contains(g.name))
       any_read = true;
@@ -303,6 +395,10 @@ uint32_t Lowering::item_before(uint32_t at) const {
 // Comments that stand above a place or behind it on its line, and remarks about it.
 std::vector<std::string> Lowering::comments_above(Range where) {
   std::vector<std::string> out;
+  if (where.begin == UINT32_MAX) { // of a helper
+    if (where.end < std::size(helpers)) out.emplace_back(helpers[where.end].comment);
+    return out;
+  }
   const std::string_view text = source_.text();
   const size_t line_end = std::min(text.find('\n', std::min<size_t>(where.begin, text.size())), text.size());
   const uint32_t first = item_before(where.begin);
@@ -327,7 +423,7 @@ std::string Lowering::head() {
 }
 
 Converted Lowering::run() {
-  script_ = parse(source_.text(), diagnostics_);
+  script_ = parse(source_.text(), words_, diagnostics_);
   if (diagnostics_.has_errors()) return {};
   make_macros();
   collect_globals();
@@ -338,9 +434,11 @@ Converted Lowering::run() {
     return {};
   }
   infer();
+  find_signs();
   lower_functions();
   lower_units();
   finish_maps();
+  add_helpers();
   if (diagnostics_.has_errors()) return {};
   Converted out;
   out.text = head();
@@ -350,10 +448,13 @@ Converted Lowering::run() {
   out.text += program;
   // What is behind the last statement.
   for (const std::string& c : comments_above({static_cast<uint32_t>(source_.text().size()), 0})) out.text += "// " + c + "\n";
+  // And about probes that were left out.
+  for (const Remark& r : script_.remarks)
+    if (told_remarks_.insert(&r).second) out.text += "// convert: " + r.text + "\n", remark_count_++;
   out.remarks = remark_count_;
   return out;
 }
 
-Converted convert(const base::Source& source, base::Diagnostics& diagnostics) { return Lowering(source, diagnostics).run(); }
+Converted convert(const base::Source& source, base::Diagnostics& diagnostics, const std::vector<std::string>& words) { return Lowering(source, words, diagnostics).run(); }
 
 } // namespace stap

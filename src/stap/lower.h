@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 
 #include <string>
+#include <vector>
 
 namespace stap {
 
@@ -13,7 +14,7 @@ struct Converted {
 };
 
 // Mistakes, and what can't be carried over, go to `diagnostics`, with their place in the SystemTap script. Nothing is checked against
-// this host: that a probe or a member exists, acu says when it runs the result.
-Converted convert(const base::Source& source, base::Diagnostics& diagnostics);
+// this host: that a probe or a member exists, acu says when it runs the result. `words`: arguments of the script, which become part of it.
+Converted convert(const base::Source& source, base::Diagnostics& diagnostics, const std::vector<std::string>& words = {});
 
 } // namespace stap

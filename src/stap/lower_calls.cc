@@ -6,6 +6,7 @@
 #include "spec/diagnostics.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stap {
 
@@ -56,12 +57,15 @@ Value Lowering::lower_numbered(const Node& n) {
 Value Lowering::lower_time_text(const Node& n) {
   const bool is_part = n.text == "substr";
   const Node& of = is_part ? *n.parts[0] : n;
-  const bool is_now = of.parts.size() == 1 && of.parts[0]->kind == NodeKind::call && of.parts[0]->text == "gettimeofday_s";
+  const bool is_now = of.parts.empty() || (of.parts.size() == 1 && of.parts[0]->kind == NodeKind::call && of.parts[0]->text == "gettimeofday_s");
   if (!is_now && is_part) {
     error(tag::bad_argument, n.where, "a part of a time is not available", "print it with strftime() and a format");
     return wrong(n.where);
   }
-  if (!is_now) return {expand("f_ctime", {of.parts.empty() ? at(n.where).number(0) : number(*of.parts[0])}, n.where), Kind::symbol};
+  if (!is_now) {
+    remark("`0 * nsecs(tai)` says which clock the time is of", n.where);
+    return {expand("f_ctime", {number(*of.parts[0])}, n.where), Kind::symbol};
+  }
   return {at(n.where).call("strftime", {text(is_part ? "%H:%M:%S" : "%a %b %e %H:%M:%S %Y", n.where), name("nsecs", n.where)}), Kind::symbol};
 }
 
@@ -72,6 +76,13 @@ Value Lowering::lower_call(const Node& n) {
   if (base::is_one_of(times, n.text)) return lower_time_text(n);
   if (n.text == "substr" && !n.parts.empty() && n.parts[0]->kind == NodeKind::call && base::is_one_of(times, n.parts[0]->text)) return lower_time_text(n);
   if (n.text.ends_with("_arg")) return lower_numbered(n);
+  if (n.text == "thread_indent" && n.parts.size() == 1) return {help("thread_indent", {number(*n.parts[0])}, n.where), Kind::text};
+  if ((n.text == "tokenize" && n.parts.size() == 2) || (n.text == "str_replace" && n.parts.size() == 3)) {
+    std::vector<lang::Expr*> texts;
+    for (const Node* part : n.parts) texts.push_back(bounded(lower(*part).e));
+    return {help(n.text, texts, n.where), Kind::text};
+  }
+  if (n.text == "strtol" && n.parts.size() == 2) return {help("text_number", {bounded(lower(*n.parts[0]).e), number(*n.parts[1])}, n.where), Kind::number};
   if (is_output(n.text)) {
     if (n.text.starts_with("s")) return {text_value(n), Kind::text};
     error(tag::misplaced, n.where, quoted(n.text) + "() has no value", "make it a statement of its own");
@@ -108,21 +119,55 @@ Value Lowering::lower_call(const Node& n) {
   return wrong(n.where);
 }
 
-// A text that is made of parts. acu joins texts, and makes none of numbers: those can only be printed.
+// The text of a number, as a conversion of printf() has it: "%d", "%06ld", "%-5x"; nullptr: it has other parts.
+lang::Expr* Lowering::number_text(std::string_view conversion, lang::Expr* of) {
+  const char letter = conversion.back();
+  std::string_view parts = conversion.substr(1, conversion.size() - 2);
+  while (parts.ends_with('l')) parts.remove_suffix(1);
+  constexpr std::pair<char, int64_t> bases[] = {{'d', 10}, {'u', 10}, {'x', 16}, {'o', 8}};
+  const auto* row = std::ranges::find_if(bases, [&](const auto& b) { return b.first == letter; });
+  if (row == std::end(bases)) return nullptr;
+  if (parts.empty() && row->second == 10) return help("number_text", {of}, of->where);
+  const char fill = parts.starts_with('0') || parts.starts_with('-') ? parts.front() : ' ';
+  if (fill != ' ') parts.remove_prefix(1);
+  const auto width = parts.empty() ? std::optional<uint64_t>(0) : base::parse_integer(parts);
+  if (!width || *width > 64) return nullptr;
+  const lang::TreeMaker make = at(of->where);
+  return help("padded_number", {of, make.number(row->second), make.number(static_cast<int64_t>(*width)), text(std::string(1, fill), of->where)}, of->where);
+}
+
+// A text that is made of parts: of texts and of numbers.
 lang::Expr* Lowering::text_value(const Node& n) {
   std::vector<Piece> pieces;
   add_text(n, pieces);
   lang::Expr* out = nullptr;
+  const auto refuse = [&](std::string why, std::string hint) {
+    error(tag::bad_operand, n.where, std::move(why), std::move(hint));
+    return text("", n.where);
+  };
+  const auto add = [&](lang::Expr* part) { out = out ? at(n.where).call("str_concat", {out, part}) : part; };
+  const bool is_one = pieces.size() == 1 && pieces[0].format == "%s";
   for (const Piece& p : pieces) {
-    const bool is_made = p.has_numbers || p.histogram || (!p.arguments.empty() && p.format != "%s");
-    if (is_made) {
-      error(tag::bad_operand, n.where, "this makes a text of numbers, which acu can't", "print the parts with printf(), or use them as keys one by one");
-      return text("", n.where);
+    if (p.histogram) return refuse("a histogram is no text", "print it");
+    if (p.has_symbols && !is_one) return refuse("this joins a text with a name of an address, a stack or a time, which acu makes when it prints them", "print the parts with printf(), or use them as keys one by one");
+    size_t next = 0;
+    std::string literal;
+    for (size_t i = 0; i < p.format.size(); i++) {
+      if (p.format[i] != '%' || p.format[i + 1] == '%') {
+        literal += p.format[i];
+        i += p.format[i] == '%';
+        continue;
+      }
+      const size_t end = p.format.find_first_of("diouxXscp", i + 1);
+      lang::Expr* argument = p.arguments[next++];
+      const bool is_text = p.format[end] == 's';
+      lang::Expr* part = !is_text ? number_text(std::string_view(p.format).substr(i, end + 1 - i), argument) : end == i + 1 ? argument : nullptr;
+      if (!part) return refuse("this makes a text with a format that acu can't", "`%d`, `%x` and `%o` with a width make one; print others with printf()");
+      if (!literal.empty()) add(text(std::exchange(literal, {}), n.where));
+      add(part);
+      i = end;
     }
-    std::string literal = p.format;
-    base::replace_all(literal, "%%", "%");
-    lang::Expr* part = p.arguments.empty() ? text(literal, n.where) : p.arguments[0];
-    out = out ? at(n.where).call("str_concat", {out, part}) : part;
+    if (!literal.empty()) add(text(literal, n.where));
   }
   return out ? out : text("", n.where);
 }

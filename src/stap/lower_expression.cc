@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <utility>
 
 namespace stap {
 
@@ -21,7 +22,7 @@ struct Sign {
   std::string_view sign;
   BinaryOp op;
 };
-constexpr Sign signs[] = {{"*", BinaryOp::mul}, {"/", BinaryOp::div},  {"%", BinaryOp::mod},    {"+", BinaryOp::add},     {"-", BinaryOp::sub},          {"<<", BinaryOp::shl},
+constexpr Sign signs[] = {{"*", BinaryOp::mul}, {"+", BinaryOp::add},     {"-", BinaryOp::sub},          {"<<", BinaryOp::shl},
                           {">>", BinaryOp::shr}, {"<", BinaryOp::lt},  {"<=", BinaryOp::le},    {">", BinaryOp::gt},      {">=", BinaryOp::ge},          {"==", BinaryOp::eq},
                           {"!=", BinaryOp::ne},  {"&", BinaryOp::bit_and}, {"^", BinaryOp::bit_xor}, {"|", BinaryOp::bit_or}, {"&&", BinaryOp::logical_and}, {"||", BinaryOp::logical_or}};
 
@@ -47,6 +48,13 @@ lang::Expr* Lowering::as_number(const Value& v, Range where) {
 
 lang::Expr* Lowering::number(const Node& n) { return as_number(lower(n), n.where); }
 
+// Division of acu has no signs.
+lang::Expr* Lowering::divide(const Node& left, const Node& right, bool is_remainder, Range where) {
+  lang::Expr *a = number(left), *b = number(right);
+  if (may_be_negative(left) || may_be_negative(right)) return help(is_remainder ? "remainder" : "quotient", {a, b}, where);
+  return at(where).binary(is_remainder ? BinaryOp::mod : BinaryOp::div, a, b);
+}
+
 // Several keys are a tuple.
 lang::Expr* Lowering::keys_of(const std::vector<Node*>& parts, size_t from, size_t to, Range where) {
   std::vector<lang::Expr*> out;
@@ -70,10 +78,14 @@ Value Lowering::lower_binary(const Node& n) {
     no->operand = match;
     return {no, Kind::truth};
   }
+  if (n.text == "/" || n.text == "%") return {divide(*n.parts[0], *n.parts[1], n.text == "%", n.where), Kind::number};
   for (const Sign& s : signs) {
     if (s.sign != n.text) continue;
     const bool is_logical = s.op == BinaryOp::logical_and || s.op == BinaryOp::logical_or;
-    const Value left = lower(*n.parts[0]), right = lower(*n.parts[1]);
+    const Value left = lower(*n.parts[0]);
+    Statements* const outer = std::exchange(hoist_, is_logical ? nullptr : hoist_); // the right side may not be evaluated
+    const Value right = lower(*n.parts[1]);
+    hoist_ = outer;
     if (is_logical) return {at(n.where).binary(s.op, left.e, right.e), Kind::truth};
     return {at(n.where).binary(s.op, as_number(left, n.where), as_number(right, n.where)), is_comparison(s.op) ? Kind::truth : Kind::number};
   }
@@ -149,6 +161,16 @@ Value Lowering::lower_cast(const Node& n) {
   return {c, Kind::number};
 }
 
+// @entry(e) of a function of the kernel: a probe at its entry keeps the value for the thread.
+Value Lowering::lower_entry(const Node& n) {
+  scope_->context.is_return = false;
+  lang::Expr* value = number(*n.parts[0]);
+  scope_->context.is_return = true;
+  const std::string name = "entry" + std::to_string(++entry_count_);
+  entries_.emplace_back(name, value);
+  return {variable(name, n.where), Kind::number};
+}
+
 // @count(x), @cast(…), @defined(…), @entry(…), @var(…)
 Value Lowering::lower_operation(const Node& n) {
   const std::string& what = n.text;
@@ -163,6 +185,9 @@ Value Lowering::lower_operation(const Node& n) {
   }
   if (what == "entry" && n.parts.size() == 1) {
     if (n.parts[0]->kind == NodeKind::target) return lower(*n.parts[0]);
+    const Context& c = scope_->context;
+    const bool is_function = c.kind == ContextKind::kernel_function || (c.kind == ContextKind::tapset && c.name.find("syscall_any") == c.name.npos);
+    if (c.is_return && is_function) return lower_entry(n);
     return {at(n.where).call("entry", {number(*n.parts[0])}), Kind::number};
   }
   if (what == "var" && !n.parts.empty() && n.parts[0]->kind == NodeKind::text) {
@@ -199,17 +224,24 @@ Value Lowering::lower(const Node& n) {
     case NodeKind::ternary: {
       lang::Ternary* t = at(n.where).node<lang::Ternary>();
       t->condition = condition(*n.parts[0]);
+      Statements* const outer = std::exchange(hoist_, nullptr);
       const Value then = lower(*n.parts[1]), otherwise = lower(*n.parts[2]);
+      hoist_ = outer;
       t->then = as_number(then, n.where), t->otherwise = as_number(otherwise, n.where);
       return {t, then.kind == Kind::truth ? Kind::narrow : then.kind == Kind::narrow ? otherwise.kind == Kind::truth ? Kind::narrow : otherwise.kind : then.kind};
     }
     case NodeKind::unary: {
       if (n.text == "+") return lower(*n.parts[0]);
-      if (n.text == "&") {
-        error(tag::bad_operand, n.where, "the address of a variable is not converted", "read the value itself, or its structure");
-        return wrong(n.where);
-      }
       lang::Unary* u = at(n.where).node<lang::Unary>();
+      if (n.text == "&") {
+        if (n.parts[0]->kind != NodeKind::member && n.parts[0]->kind != NodeKind::index) {
+          error(tag::bad_operand, n.where, "the address of a variable is not converted", "read the value itself, or its structure");
+          return wrong(n.where);
+        }
+        u->op = UnaryOp::address_of;
+        u->operand = number(*n.parts[0]);
+        return {u, Kind::number};
+      }
       u->op = n.text == "-" ? UnaryOp::negate : n.text == "!" ? UnaryOp::logical_not : UnaryOp::bit_not;
       u->operand = n.text == "!" ? condition(*n.parts[0]) : number(*n.parts[0]);
       return {u, n.text == "!" ? Kind::truth : Kind::number};
@@ -224,6 +256,10 @@ Value Lowering::lower(const Node& n) {
     }
     case NodeKind::member: return {field(lower(*n.parts[0]).e, n.text, n.where), Kind::number};
     case NodeKind::assign:
+      if (hoist_ && n.text != "<<<") {
+        lower_assign(n, *hoist_);
+        return lower(*n.parts[0]);
+      }
       error(tag::misplaced, n.where, "an assignment in an expression is not converted", "make it a statement of its own");
       return wrong(n.where);
     case NodeKind::any:

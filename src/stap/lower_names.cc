@@ -93,9 +93,9 @@ Value Lowering::syscall_variable(const Node& n) {
     if (n.text == "retstr") remark("retstr became the number of the result", n.where);
     return {field(args, "ret", n.where), Kind::number};
   }
-  if (n.text == "argstr") {
-    remark("argstr has no counterpart: name the arguments that you need, as args.NAME; `acu trace` prints them all", n.where);
-    return {text("", n.where), Kind::text};
+  if (n.text == "argstr" && !c.is_return) {
+    remark("argstr became args, a structure: name the arguments that you need, as args.NAME; `acu trace` prints them all", n.where);
+    return {args, Kind::symbol};
   }
   if (is_raw || c.is_return) {
     error(tag::unknown_name, n.where, quoted(n.text) + " is not known " + (c.is_return ? "when a system call returns" : "for all system calls together"),
@@ -107,6 +107,16 @@ Value Lowering::syscall_variable(const Node& n) {
   std::string of = n.text;
   if (of.ends_with("_uaddr")) of.resize(of.size() - 6);
   return {field(args, of, n.where), Kind::number};
+}
+
+// Of functions whose types are not known.
+lang::Expr* Lowering::signed_result(Range where) {
+  lang::Cast* c = at(where).node<lang::Cast>();
+  c->target = program_->arena.make<lang::TypeName>();
+  c->target->where = where;
+  c->target->name = "int64";
+  c->operand = name("retval", where);
+  return c;
 }
 
 // $name
@@ -130,7 +140,7 @@ Value Lowering::lower_target(const Node& n) {
   case ContextKind::trace: return {field(args, of, n.where), Kind::number};
   case ContextKind::kernel_function:
   case ContextKind::user_function: {
-    if (of == "return") return {name("retval", n.where), Kind::number};
+    if (of == "return") return {c.name == "*" ? signed_result(n.where) : name("retval", n.where), Kind::number};
     lang::Expr* value = field(args, of, n.where);
     return {c.is_return && c.kind == ContextKind::user_function ? at(n.where).call("entry", {value}) : value, Kind::number};
   }
@@ -140,6 +150,7 @@ Value Lowering::lower_target(const Node& n) {
       return {name("arg" + std::to_string(*number - 1), n.where), Kind::number};
     break;
   case ContextKind::tapset:
+    if (of == "return" && c.is_return) return {name("retval", n.where), Kind::number};
     remark("$" + of + " is a variable of the kernel's function: look whether args has it", n.where);
     return {field(args, of, n.where), Kind::number};
   case ContextKind::none: break;

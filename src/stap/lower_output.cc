@@ -45,7 +45,7 @@ void Lowering::add_text(const Node& n, std::vector<Piece>& to) {
     to.push_back({.format = {}, .arguments = {}, .histogram = statistic_map(*n.parts[0], n.text)});
   } else {
     const Value v = lower(n);
-    to.push_back({.format = !is_number(v.kind) ? "%s" : is_long(v.kind) ? "%ld" : "%d", .arguments = {v.e}, .has_numbers = is_number(v.kind)});
+    to.push_back({.format = !is_number(v.kind) ? "%s" : is_long(v.kind) ? "%ld" : "%d", .arguments = {v.e}, .has_numbers = is_number(v.kind), .has_symbols = v.kind == Kind::symbol});
   }
 }
 
@@ -87,6 +87,7 @@ void Lowering::add_format(const Node& n, size_t first, std::vector<Piece>& to) {
     const bool needs_long = !is_text && is_long(v.kind) && std::string_view("duxXo").find(conversion) != std::string_view::npos;
     literal.format += flags + (needs_long ? "l" : "") + conversion;
     literal.arguments.push_back(v.e);
+    literal.has_symbols |= v.kind == Kind::symbol;
     literal.has_numbers = true; // a text that is made
   }
   if (next < n.parts.size()) return error(tag::wrong_argument_count, n.where, "the format has fewer conversions than there are arguments", "remove the arguments behind the last `%`");

@@ -63,6 +63,10 @@ std::string Lowering::words_of(const Point& p, const Component& c, std::string_v
 std::string Lowering::function_pattern(const Point& p, const std::string& text) {
   const size_t at = text.find('@');
   if (at == text.npos) return text;
+  if (text.substr(0, at) == "*") {
+    refuse(p, "acu cannot tell which functions are in " + quoted(text.substr(at + 1)), "name functions, also with `*`: `acu list 'kprobe:sock_*'` lists them");
+    return {};
+  }
   remark("the file in " + p.text() + " was dropped: acu probes all functions of that name", p.where);
   return text.substr(0, at);
 }
@@ -107,15 +111,34 @@ bool Lowering::uses_context(const Unit& u) const {
   return uses;
 }
 
-// $name other than $return.
+// $name other than $return, and values of a tapset that are made of arguments.
 bool Lowering::uses_arguments(const Unit& u) const {
   bool uses = false;
-  for (const Statement* body : u.bodies) walk(body, [&](const Node& n) { uses |= n.kind == NodeKind::target && n.text != "return" && n.text != "$return"; });
+  for (const Statement* body : u.bodies)
+    walk(body, [&](const Node& n) {
+      uses |= n.kind == NodeKind::target && n.text != "return" && n.text != "$return";
+      const VariableRow* row = n.kind == NodeKind::name ? variable_row(n.text, u.scope.context) : nullptr;
+      uses |= row && row->expression.find("args.") != row->expression.npos;
+    });
+  return uses;
+}
+
+bool Lowering::uses_result(const Unit& u) const {
+  bool uses = false;
+  for (const Statement* body : u.bodies) walk(body, [&](const Node& n) { uses |= n.kind == NodeKind::target && (n.text == "return" || n.text == "$return"); });
   return uses;
 }
 
 bool Lowering::place(const Point& p, Unit& u) {
   const std::string& first = p.components[0].name;
+  if (first == "never" || first == "error") {
+    remark(first == "never" ? "a block of `never` was dropped" : "a block of `error` was dropped: acu counts failed reads and reports them at the end", p.where);
+    return false;
+  }
+  if (p.is_optional) {
+    (void)program_->config.set("missing_probes", "ignore");
+    remark("`?` became missing_probes = \"ignore\", which is for all probes of the script", p.where);
+  }
   if (base::is_one_of(call_providers, first)) return place_syscall(p, u);
   if (first == "kernel" || first == "module" || first == "kprobe") return place_kernel(p, u);
   if (first == "process") return place_process(p, u);
@@ -127,12 +150,6 @@ bool Lowering::place(const Point& p, Unit& u) {
 
 bool Lowering::place_simple(const Point& p, Unit& u) {
   const std::string& first = p.components[0].name;
-  if (first == "never") return refuse(p, "`never` is a probe that never runs", "remove it");
-  if (first == "error") {
-    remark("a block of `error` never runs: acu counts failed reads and reports them at the end", p.where);
-    u.places = {"end"};
-    return p.components.size() == 1;
-  }
   if (first == "oneshot") {
     u.places = {"begin"};
     u.exits = true;
@@ -207,7 +224,7 @@ bool Lowering::place_kernel(const Point& p, Unit& u) {
   if (component(p, "statement")) return refuse(p, "acu can't probe a line of the kernel", "probe a function: kernel.function(\"f\")");
   if (!function) return refuse(p, quoted(p.text()) + " is no probe that acu has", "probes of the kernel are .function(\"f\"), .function(\"f\").return and .trace(\"t\")");
   std::string name = function_pattern(p, words_of(p, *function, "the name of a function"));
-  if (name.empty()) return refuse(p, "the function has no name", "write `kernel.function(\"vfs_read\")`");
+  if (name.empty()) return diagnostics_.has_errors() ? false : refuse(p, "the function has no name", "write `kernel.function(\"vfs_read\")`");
   if (p.components[0].name == "module") name = words_of(p, p.components[0], "the name of a module") + ":" + name;
   if (component(p, "inline")) remark("the kernel's inlined functions can't be probed: only calls are", p.where);
   if (component(p, "exported")) remark("`.exported` was dropped", p.where);
@@ -231,7 +248,11 @@ bool Lowering::place_process_event(const Point& p, Unit& u, const std::string& p
     return refuse(p, quoted(p.text()) + " is no probe that acu has", "probes of programs are .function(\"f\"), .mark(\"m\"), .statement(\"f@file:line\"), .begin, .end and .syscall");
   if (event == "syscall") u.scope.context = {ContextKind::raw_syscall, is_named(p, 2, "return"), {}};
   if (event == "end" && !is_thread) remark("this runs when any thread of the program ends: `pid == tid` is its first", p.where);
-  if (path.empty())
+  const Node* of = p.components[0].argument;
+  if (of && of->kind != NodeKind::text) {
+    u.process = of;
+    if (of->is_text) remark("the parameter must be the name of the program, without its folder", p.where);
+  } else if (path.empty())
     remark("a probe without a program runs for all of them: use `-p PID`, or name the program", p.where);
   else
     u.program = path.substr(path.rfind('/') == path.npos ? 0 : path.rfind('/') + 1).substr(0, 15);
@@ -273,8 +294,9 @@ bool Lowering::place_process(const Point& p, Unit& u) {
     what = base::lower(what);
   }
   u.scope.context.kind = ContextKind::user_function;
-  u.places = {(u.scope.context.is_return ? "uretprobe:" : "uprobe:") + path + ":" + function_pattern(p, what)};
-  return true;
+  what = function_pattern(p, what);
+  u.places = {(u.scope.context.is_return ? "uretprobe:" : "uprobe:") + path + ":" + what};
+  return !what.empty();
 }
 
 // perf.sw.page_faults.sample(1), perf.hw.cpu_cycles.sample(1000000)

@@ -6,6 +6,7 @@
 #include "spec/diagnostics.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stap {
 
@@ -58,6 +59,11 @@ void Lowering::lower_assign(const Node& n, Statements& to) {
     to.push_back(assign(lower(*n.parts[0]).e, text_value(joined), n.where));
     return;
   }
+  const bool is_division = n.text == "/=" || n.text == "%=";
+  if (is_division && (may_be_negative(*n.parts[0]) || may_be_negative(*value))) {
+    to.push_back(assign(lower(*n.parts[0]).e, divide(*n.parts[0], *value, n.text == "%=", n.where), n.where));
+    return;
+  }
   lang::Assign* a = at(n.where).node<lang::Assign>();
   a->target = lower(*n.parts[0]).e;
   a->value = number(*value);
@@ -82,6 +88,28 @@ void Lowering::lower_expression_statement(const Node& n, Statements& to) {
   }
   (void)lower(n); // its mistakes
   remark("a value that is not used was dropped", n.where);
+}
+
+// What the condition assigns is assigned at the begin of the body.
+void Lowering::lower_while(const Statement& s, Statements& to) {
+  lang::While* w = at(s.where).node<lang::While>();
+  Statements front;
+  hoist_ = &front;
+  w->condition = condition(*s.value);
+  hoist_ = nullptr;
+  w->body = block(s.body);
+  if (!front.empty()) {
+    lang::If* stop = at(s.where).node<lang::If>();
+    lang::Unary* no = at(s.where).node<lang::Unary>();
+    no->op = lang::UnaryOp::logical_not;
+    no->operand = std::exchange(w->condition, at(s.where).number(1));
+    stop->condition = no;
+    stop->then = block_of({at(s.where).node<lang::Leave>()}, s.where);
+    front.push_back(stop);
+    front.insert(front.end(), w->body->statements.begin(), w->body->statements.end());
+    w->body = block_of(front, s.where);
+  }
+  to.push_back(w);
 }
 
 void Lowering::lower_for(const Statement& s, Statements& to) {
@@ -230,6 +258,8 @@ void Lowering::lower_return(const Statement& s, Statements& to) {
 void Lowering::lower(const Statement& s, Statements& to) {
   const Range outer = statement_;
   statement_ = s.where;
+  const bool may_hoist = s.kind == StatementKind::expression || s.kind == StatementKind::conditional || s.kind == StatementKind::give_back;
+  Statements* const outer_hoist = std::exchange(hoist_, may_hoist ? &to : nullptr);
   switch (s.kind) {
   case StatementKind::empty: break;
   case StatementKind::expression: lower_expression_statement(*s.value, to); break;
@@ -237,13 +267,7 @@ void Lowering::lower(const Statement& s, Statements& to) {
     for (const Statement* inner : s.list) lower(*inner, to);
     break;
   case StatementKind::conditional: lower_if(s, to); break;
-  case StatementKind::loop_while: {
-    lang::While* w = at(s.where).node<lang::While>();
-    w->condition = condition(*s.value);
-    w->body = block(s.body);
-    to.push_back(w);
-    break;
-  }
+  case StatementKind::loop_while: lower_while(s, to); break;
   case StatementKind::loop_for: lower_for(s, to); break;
   case StatementKind::loop_each: lower_each(s, to); break;
   case StatementKind::leave_loop:
@@ -262,6 +286,7 @@ void Lowering::lower(const Statement& s, Statements& to) {
     break;
   }
   statement_ = outer;
+  hoist_ = outer_hoist;
 }
 
 // -------------------------------------------------------------------------------------- local variables

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lang/tree_maker.h"
+#include "stap/helpers.h"
 #include "stap/lower.h"
 #include "stap/parse.h"
 #include "stap/probes.h"
@@ -18,7 +19,7 @@ enum class ContextKind : uint8_t { none, syscall, raw_syscall, kernel_function, 
 struct Context {
   ContextKind kind = ContextKind::none;
   bool is_return = false;
-  std::string name; // of the system call, or of the row of the tapset's probe
+  std::string name; // of the system call, or of the row of the tapset's probe; "*": functions of a pattern
   bool operator==(const Context&) const = default;
 };
 
@@ -35,6 +36,7 @@ struct Unit {
   Range where;
   std::vector<std::string> places; // acu's probes
   std::string program;             // the name that the process must have; empty: any
+  const Node* process = nullptr;   // its number, or a parameter: a number or a name
   Scope scope;
   std::vector<const Statement*> bodies;
   const Node* condition = nullptr;
@@ -58,12 +60,12 @@ struct Piece {
   std::string format;
   std::vector<lang::Expr*> arguments;
   lang::Expr* histogram = nullptr;
-  bool has_numbers = false;
+  bool has_numbers = false, has_symbols = false;
 };
 
 class Lowering {
 public:
-  Lowering(const base::Source& source, base::Diagnostics& diagnostics);
+  Lowering(const base::Source& source, const std::vector<std::string>& words, base::Diagnostics& diagnostics);
   Converted run();
 
 private:
@@ -76,6 +78,7 @@ private:
   void lower_functions();
   void lower_units();
   void lower_unit(const Unit& unit);
+  void add_entry_probe(const Unit& unit, Statements& body);
   void finish_maps();
   std::vector<std::string> comments_above(Range where);
   uint32_t item_before(uint32_t at) const;
@@ -89,6 +92,9 @@ private:
   bool is_global(std::string_view name) const { return globals_.contains(std::string(name)); }
   std::string fresh(std::string_view name);
   std::string function_name(std::string_view name) const;
+  lang::Expr* help(std::string_view helper, const std::vector<lang::Expr*>& arguments, Range where);
+  std::string_view helper_name(std::string_view helper);
+  void add_helpers();
 
   // lower_places.cc
   void add_units(const Probe& p, const Point& point, std::vector<const Statement*> before, std::vector<const Statement*> behind, std::vector<Unit>& to, int depth);
@@ -106,6 +112,11 @@ private:
   std::string function_pattern(const Point& p, const std::string& text);
   bool uses_context(const Unit& u) const;
   bool uses_arguments(const Unit& u) const;
+  bool uses_result(const Unit& u) const;
+
+  // signs.cc
+  void find_signs();
+  bool may_be_negative(const Node& n) const;
 
   // infer.cc
   void infer();
@@ -123,9 +134,11 @@ private:
   Value lower_index(const Node& n);
   Value lower_contained(const Node& n);
   Value lower_operation(const Node& n);
+  Value lower_entry(const Node& n);
   Value lower_cast(const Node& n);
   lang::Expr* keys_of(const std::vector<Node*>& parts, size_t from, size_t to, Range where);
   lang::Expr* as_number(const Value& v, Range where);
+  lang::Expr* divide(const Node& left, const Node& right, bool is_remainder, Range where);
   lang::Expr* field(lang::Expr* of, std::string_view name, Range where);
   Value wrong(Range where) { return {at(where).number(0), Kind::number}; }
   lang::Expr* name(std::string_view text, Range where);
@@ -135,6 +148,7 @@ private:
   // lower_names.cc
   Value lower_name(const Node& n);
   Value lower_target(const Node& n);
+  lang::Expr* signed_result(Range where);
   Value lower_argument(const Node& n);
   Value syscall_variable(const Node& n);
   Value unknown_name(const Node& n);
@@ -145,6 +159,7 @@ private:
   Value lower_numbered(const Node& n);
   Value lower_time_text(const Node& n);
   lang::Expr* text_value(const Node& n);
+  lang::Expr* number_text(std::string_view conversion, lang::Expr* of);
   lang::Expr* bounded(lang::Expr* e);
 
   // lower_output.cc
@@ -161,6 +176,7 @@ private:
   void lower(const Statement& s, Statements& to);
   void lower_expression_statement(const Node& n, Statements& to);
   void lower_assign(const Node& n, Statements& to);
+  void lower_while(const Statement& s, Statements& to);
   void lower_for(const Statement& s, Statements& to);
   void lower_each(const Statement& s, Statements& to);
   void lower_remove(const Statement& s, Statements& to);
@@ -180,6 +196,7 @@ private:
   std::string statistic_name(const std::string& name, std::string_view operation) const;
 
   const base::Source& source_;
+  const std::vector<std::string>& words_;
   base::Diagnostics& diagnostics_;
   Script script_;
   std::unique_ptr<lang::Program> program_;
@@ -194,8 +211,14 @@ private:
   std::map<std::string, lang::Map*> maps_;
   std::map<const Function*, Scope> function_scopes_;
   std::set<std::string> read_, written_; // globals
+  std::set<std::string> signed_;         // variables and arrays that may have values below 0, whatever their scope
+  std::set<std::string> scope_names_;    // local variables of all scopes
+  std::set<std::string> helped_;         // names of helpers that the script needs
   std::vector<Unit> units_;
   Scope* scope_ = nullptr;
+  Statements* hoist_ = nullptr; // where assignments in the expression that is being lowered become statements; nullptr: nowhere
+  std::vector<std::pair<std::string, lang::Expr*>> entries_; // of the unit that is being converted: names and values of @entry()
+  size_t entry_count_ = 0;
   Range statement_; // that is being converted: where remarks are put
   std::set<std::string> fresh_;
   std::set<const Comment*> told_;

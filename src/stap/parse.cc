@@ -124,7 +124,7 @@ std::vector<Point> Parser::parse_point() {
   std::vector<Point> out(1);
   const Range begin = peek().where;
   if (!enter()) return out;
-  if (peek().kind == TokenKind::argument) error(tag::bad_probe, begin, "the probe is a parameter of the script", "write the probe there");
+  if (peek().kind == TokenKind::argument) error(tag::bad_probe, begin, "the probe is a parameter of the script", "give it behind the script's name: `acu convert FILE 'kernel.function(\"f\")'`");
   do {
     std::vector<Point> ends;
     if (accept("{")) {
@@ -143,7 +143,8 @@ std::vector<Point> Parser::parse_point() {
       }
     out = std::move(joined);
     if (out.size() > max_points) error(tag::too_many_probes, begin, "these are more than " + std::to_string(max_points) + " probes", "use `*`");
-    if (!accept("?")) accept("!");
+    if (accept("?") || accept("!"))
+      for (Point& p : out) p.is_optional = true;
   } while (!failed() && accept("."));
   Node* condition = nullptr;
   if (accept_word("if")) expect("(", "behind `if`"), condition = parse_expression(), expect(")", "behind the condition");
@@ -208,9 +209,9 @@ static void rename_overloads(Script& script) {
   for (Function& f : script.functions) rename(f.name, f.parameters.size());
 }
 
-Script parse(std::string_view text, base::Diagnostics& diagnostics) {
+Script parse(std::string_view text, const std::vector<std::string>& words, base::Diagnostics& diagnostics) {
   Script out;
-  std::vector<Token> tokens = read_tokens(text, out.comments, diagnostics);
+  std::vector<Token> tokens = insert_arguments(read_tokens(text, out.comments, diagnostics), words, diagnostics);
   if (!diagnostics.has_errors()) tokens = preprocess(std::move(tokens), out.remarks, diagnostics);
   if (!diagnostics.has_errors()) Parser(std::move(tokens), out, diagnostics).run();
   rename_overloads(out);

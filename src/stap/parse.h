@@ -7,6 +7,7 @@
 namespace stap {
 
 // Mistakes go to `diagnostics`; the script is then incomplete. Nesting deeper than 100 levels is a mistake, not a crash.
-Script parse(std::string_view text, base::Diagnostics& diagnostics);
+// `words`: arguments of the script.
+Script parse(std::string_view text, const std::vector<std::string>& words, base::Diagnostics& diagnostics);
 
 } // namespace stap

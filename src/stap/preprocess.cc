@@ -58,6 +58,10 @@ bool Preprocessor::compare(const std::vector<Token>& from, size_t begin, size_t 
   if (end - begin < 3) return true;
   const std::string &name = from[begin].text, &sign = from[begin + 1].text, &value = from[begin + 2].text;
   const bool is_same = sign == "==", is_other = sign == "!=";
+  if (from[begin].kind == TokenKind::integer && from[begin + 2].kind == TokenKind::integer) { // $# > 1
+    const uint64_t a = from[begin].value, b = from[begin + 2].value;
+    return sign == "<" ? a < b : sign == "<=" ? a <= b : sign == ">" ? a > b : sign == ">=" ? a >= b : (a == b) == is_same;
+  }
   if (name == "arch") return (value == "x86_64") == is_same;
   if (name.starts_with("CONFIG_")) return is_same || (is_other && value != "y");
   if (name == "kernel_v" || name == "kernel_vr" || name == "systemtap_v") return sign.starts_with('>') || is_other;
@@ -185,6 +189,30 @@ std::vector<Token> Preprocessor::run() {
 
 std::vector<Token> preprocess(std::vector<Token> tokens, std::vector<Remark>& remarks, base::Diagnostics& diagnostics) {
   return Preprocessor(std::move(tokens), remarks, diagnostics).run();
+}
+
+std::vector<Token> insert_arguments(std::vector<Token> tokens, const std::vector<std::string>& words, base::Diagnostics& diagnostics) {
+  if (words.empty()) return tokens;
+  std::vector<Token> out;
+  for (Token& t : tokens) {
+    const bool is_count = t.text == "#";
+    if (t.kind != TokenKind::argument || (!is_count && (t.value == 0 || t.value > words.size()))) {
+      out.push_back(std::move(t));
+      continue;
+    }
+    const std::string word = is_count ? std::to_string(words.size()) : words[t.value - 1];
+    if (t.is_text) {
+      out.push_back({.kind = TokenKind::text, .where = t.where, .text = word});
+      continue;
+    }
+    std::vector<Comment> comments;
+    base::Diagnostics own;
+    std::vector<Token> inside = read_tokens(word, comments, own);
+    if (own.has_errors()) diagnostics.error(tag::bad_parameter, t.where, "the argument " + base::quoted(base::printable(word)) + " is no part of a script", "a text is @" + t.text);
+    inside.pop_back(); // the end
+    for (Token& part : inside) part.where = t.where, out.push_back(std::move(part));
+  }
+  return out;
 }
 
 } // namespace stap

@@ -76,6 +76,7 @@ struct Point {
   Range where;
   std::vector<Component> components;
   Node* condition = nullptr; // if (…)
+  bool is_optional = false;  // `?` or `!`: it may not exist
   std::string text() const;  // `kernel.function("f").return`
 };
 

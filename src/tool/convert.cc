@@ -13,7 +13,7 @@ namespace {
 
 base::Result<session::Options> read(const session::Arguments& arguments) {
   session::Options out;
-  if (arguments.words.size() != 1) return base::Error{base::Failure::usage, arguments.words.empty() ? "no script: give a file, or `-` for standard input" : "one script at a time"};
+  if (arguments.words.empty()) return base::Error{base::Failure::usage, "no script: give a file, or `-` for standard input"};
   out.file = arguments.words[0];
   out.output_file = arguments.text(OptionId::output);
   return out;
@@ -23,7 +23,7 @@ base::Status convert_script(const session::Arguments& arguments) {
   ACU_TRY(session::Options options, read(arguments));
   ACU_TRY(base::Source source, session::read_script(options));
   base::Diagnostics diagnostics;
-  const stap::Converted converted = stap::convert(source, diagnostics);
+  const stap::Converted converted = stap::convert(source, diagnostics, {arguments.words.begin() + 1, arguments.words.end()});
   complain(diagnostics.render(source, true));
   if (diagnostics.has_errors()) return base::Error{base::Failure::unsupported, {}};
   if (converted.remarks && !arguments.has(OptionId::quiet))

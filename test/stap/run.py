@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -115,6 +116,45 @@ def check_remarks(acu):
     need(quiet.stderr == "", quiet.stderr)
 
 
+def check_times(acu):
+    """A time of a variable is that of its clock: local time, as acu prints it."""
+    written = convert(acu, 'global t probe begin { t["x"] = 1000000000 printf("%s\\n", ctime(t["x"])) }')
+    need(written.returncode == 0, written.stderr)
+    run = call([acu, "run", "-q", "--engine", "eval", "-"], written.stdout)
+    need(run.stdout.split() == time.strftime("%a %b %e %H:%M:%S %Y", time.localtime(1000000000)).split(), f"{run.stdout}{run.stderr}")
+
+
+def check_arguments(acu):
+    script = 'global n\nprobe $1 { %( $# > 2 %? println("never") %: n++ %) if (n >= $2 || execname() == @3) exit() }'
+    written = call([acu, "convert", "-", 'begin, kernel.function("vfs_read")', "10"], script)
+    need(written.returncode == 0, written.stderr)
+    for part in ("begin", "kprobe:vfs_read", "@n >= 10", "comm == str($3)"):
+        need(part in written.stdout, f"no {part} in\n{written.stdout}")
+    need("never" not in written.stdout, written.stdout)
+    wrong = call([acu, "convert", "-", "begin", '"'], script)
+    need(wrong.returncode == UNSUPPORTED and "is no part of a script" in wrong.stderr, wrong.stderr)
+
+
+def check_indent(acu):
+    written = convert(acu, 'probe begin { printf("%s a\\n", thread_indent(1)) printf("%s b\\n", thread_indent(1)) printf("%s b\\n", thread_indent(-1)) printf("%s a\\n", thread_indent(-1)) }')
+    need(written.returncode == 0, written.stderr)
+    for engine in ("eval", "kernel"):
+        run = call([acu, "run", "-q", "--engine", engine, "-"], written.stdout)
+        if engine == "kernel" and run.returncode != 0 and "permitted" in run.stderr:
+            raise Skipped("no BPF here")
+        lines = run.stdout.splitlines()
+        need(len(lines) == 4 and all(re.match(r" *\d+ .+\(\d+\):", line) for line in lines), f"{engine}: {run.stdout}{run.stderr}")
+        need([re.sub(r".*\):", "", line) for line in lines] == [" a", "  b", "  b", " a"], run.stdout)
+
+
+def check_results(acu):
+    """A result below 0 is below 0: it has its type."""
+    written = convert(acu, 'probe kernel.function("tcp_sendmsg").return { if ($return < 0) println("x") } probe kernel.function("vfs_re*").return { if ($return < 0) println("x") }')
+    need("fexit:tcp_sendmsg {\n  if (retval < 0)" in written.stdout and "kretprobe:vfs_re* {\n  if ((int64)retval < 0)" in written.stdout, written.stdout)
+    numbers = convert(acu, 'probe process(4711).syscall { println("x") } probe process(@1).end { println("y") }')
+    need("/pid == 4711/" in numbers.stdout and "/comm == str($1)/" in numbers.stdout, numbers.stdout)
+
+
 def check_file(acu, folder):
     source, target = os.path.join(folder, "x.stp"), os.path.join(folder, "x.bt")
     open(source, "w").write('probe begin { println("x") }')
@@ -159,7 +199,7 @@ def main():
         tests = [(f"case {name}", functools.partial(check_case, script=script, expected=expected)) for name, script, expected in CASES]
         tests += [(f"mistake {script[:40]}", functools.partial(check_mistake, script=script, place=place, message=message)) for script, place, message in MISTAKES]
         tests += [(f"back {name}", functools.partial(check_back, name=name)) for name in tools]
-        tests += [("comments", check_comments), ("remarks", check_remarks), ("file", functools.partial(check_file, folder=folder))]
+        tests += [("comments", check_comments), ("remarks", check_remarks), ("times", check_times), ("indent", check_indent), ("arguments", check_arguments), ("results", check_results), ("file", functools.partial(check_file, folder=folder))]
         return run_tests([t for t in tests if wanted in t[0]], acu)
 
 
