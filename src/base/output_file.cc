@@ -10,9 +10,12 @@
 #include <fcntl.h>
 #include <optional>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace base {
 
@@ -129,6 +132,34 @@ std::string keep_elsewhere(const std::string& path, std::string_view bytes) {
   return {};
 }
 
+// False: somebody else has it locked. Where a file system has no locks everybody gets one.
+bool lock(const Fd& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+Fd open_to_lock(const std::string& path) { return Fd(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)); }
+
+bool has_name(const Fd& file, const std::string& path) {
+  struct stat open = {}, named = {};
+  return ::fstat(file.get(), &open) == 0 && ::lstat(path.c_str(), &named) == 0 && open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+// What has the name, unless somebody has it locked: what a process left that was killed, or a link. False: it is locked.
+bool remove_left(const std::string& path) {
+  const Fd old = open_to_lock(path);
+  if (old.valid() && !lock(old)) return false;
+  if (!old.valid() || has_name(old, path)) ::unlink(path.c_str());
+  return true;
+}
+
+// 0, or an errno: EEXIST, if there is such a name.
+int rename_to_new(const std::string& from, const std::string& to) {
+  constexpr unsigned no_replace = 1; // RENAME_NOREPLACE of linux/fs.h
+  if (::syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), no_replace) == 0) return 0;
+  if (errno != EINVAL) return errno;
+  // File systems that do not know this, such as NFS.
+  if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str()) == 0 ? 0 : errno;
+  return errno == EEXIST || ::rename(from.c_str(), to.c_str()) != 0 ? errno : 0;
+}
+
 struct Owner {
   uint32_t user, group;
 };
@@ -154,12 +185,31 @@ AsResultOwner::~AsResultOwner() {
 
 Result<Fd> create_private(const std::string& path) {
   const AsResultOwner as_owner;
+  constexpr int most_tries = 10;
   for (int tries = 0;; tries++) {
     Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, private_mode));
-    if (file.valid()) return file;
     const int error = errno;
-    if (error != EEXIST || tries == 3 || ::unlink(path.c_str()) != 0) return cannot_write(path, error);
+    // Until it is locked, another process may take it for one that was left behind.
+    if (file.valid() && lock(file) && has_name(file, path)) return file;
+    if (!file.valid() && (error != EEXIST || tries == most_tries)) return cannot_write(path, error);
+    if (!file.valid() && !remove_left(path)) return Error{Failure::runtime, "cannot write `" + path + "`: another process is writing it"};
   }
+}
+
+bool is_being_written(const std::string& path) {
+  const AsResultOwner as_owner;
+  const Fd file = open_to_lock(path);
+  return file.valid() && !lock(file);
+}
+
+int publish(Fd file, const std::string& path, const std::string& name, Existing existing) {
+  const AsResultOwner as_owner;
+  const Fd locked(::fcntl(file.get(), F_DUPFD_CLOEXEC, 0)); // until it has its name
+  // Some file systems report only here that there was no room.
+  int error = ::close(file.release()) != 0 ? errno : 0;
+  if (!error) error = existing == Existing::keep ? rename_to_new(path, name) : ::rename(path.c_str(), name.c_str()) != 0 ? errno : 0;
+  if (error) ::unlink(path.c_str());
+  return error;
 }
 
 std::string make_elsewhere(size_t& next, const std::string& path) {

@@ -44,8 +44,15 @@ private:
   int user_ = -1, group_ = -1; // before; -1: unchanged
 };
 
-// A new file for this user alone, which gets its real name when it is whole. What has the name is removed, not followed.
+// A new file for this user alone, which gets its real name when it is whole. What has the name is removed, not followed, unless another process writes to it: while it
+// is open it is locked (flock(2)).
 Result<Fd> create_private(const std::string& path);
+// Whether such a file is open in another process, or elsewhere in this one.
+bool is_being_written(const std::string& path);
+// What a whole file does with one that has its name already.
+enum class Existing : uint8_t { replace, keep };
+// Such a file is whole: it is closed and gets its name. 0, or an errno (EEXIST: another file is to be kept): it is gone.
+int publish(Fd file, const std::string& path, const std::string& name, Existing existing = Existing::replace);
 
 // A new empty file in the next of the other places that has some room, with an ending like that of `path`; empty: there are no more. `next`: where to look, 0 at first.
 std::string make_elsewhere(size_t& next, const std::string& path);

@@ -48,11 +48,10 @@ base::Status ExportFile::add(std::string_view bytes) {
 
 base::Status ExportFile::finish() {
   ACU_CHECK(flush());
-  // Some file systems report only here that there was no room.
-  if (::close(file_.release()) != 0) return failure(errno);
-  const base::AsResultOwner as_owner;
-  if (!part_path_.empty() && ::rename(part_path_.c_str(), path_.c_str()) != 0) return failure(errno);
-  return {};
+  int error = 0;
+  if (!part_path_.empty()) error = base::publish(std::move(file_), part_path_, path_);
+  else if (::close(file_.release()) != 0) error = errno; // some file systems report only here that there was no room
+  return error ? failure(error) : base::Status();
 }
 
 } // namespace recording

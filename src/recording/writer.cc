@@ -1,4 +1,5 @@
-// The file is PATH.part until it is complete: whoever finds it under its name has all of it, and after a crash there is what was written until then.
+// The file is PATH.part until it is complete, locked so that no other writer takes it: whoever finds it under its name has all of it, and after a crash there is what was
+// written until then.
 #include "recording/writer.h"
 
 #include "base/fd.h"
@@ -7,13 +8,18 @@
 
 #include <cassert>
 #include <cerrno>
-#include <cstdio>
-#include <fcntl.h>
 #include <unistd.h>
 
 namespace recording {
 
 struct Writer::Parts {
+  Parts() = default;
+  Parts(const Parts&) = delete;
+  ~Parts() {
+    const base::AsResultOwner as_owner;
+    if (file.valid()) ::unlink(part_path.c_str());
+  }
+
   std::string path, part_path;
   base::Fd file;
   uint64_t at = 0;
@@ -51,7 +57,7 @@ Writer::~Writer() = default;
 base::Result<Writer> Writer::create(const std::string& path, const About& about) {
   auto parts = std::make_unique<Parts>();
   parts->path = path;
-  parts->part_path = path + ".part";
+  parts->part_path = part_of(path);
   ACU_TRY(parts->file, base::create_private(parts->part_path));
   ACU_CHECK(parts->write(std::string(magic) + version));
   ACU_CHECK(parts->write_chunk({.what = What::about}, about_body(about)));
@@ -78,7 +84,7 @@ base::Status Writer::add(const Batch& batch, const Names& names) {
   return {};
 }
 
-base::Status Writer::finish(const About& about, std::span<const Count> counts) {
+base::Status Writer::finish(const About& about, std::span<const Count> counts, base::Existing existing) {
   ACU_CHECK(parts_->write_new_kinds());
   ACU_CHECK(parts_->write_chunk({.what = What::counts}, counts_body(counts)));
   ACU_CHECK(parts_->write_chunk({.what = What::about}, about_body(about)));
@@ -88,10 +94,8 @@ base::Status Writer::finish(const About& about, std::span<const Count> counts) {
     ACU_CHECK(parts_->write_chunk({.what = What::index}, body));
     ACU_CHECK(parts_->write(std::string(reinterpret_cast<const char*>(&index), sizeof index).append(end_magic)));
   }
-  // Some file systems report only here that there was no room.
-  if (::close(parts_->file.release()) != 0) return parts_->failure(errno);
-  if (::rename(parts_->part_path.c_str(), parts_->path.c_str()) != 0) return parts_->failure(errno);
-  return {};
+  const int error = base::publish(std::move(parts_->file), parts_->part_path, parts_->path, existing);
+  return error ? parts_->failure(error) : base::Status();
 }
 
 } // namespace recording

@@ -82,6 +82,43 @@ TEST(CreatePrivate, TakesThePlaceOfALink) {
   EXPECT_FALSE(std::filesystem::is_symlink(s.path("part")));
 }
 
+// Of two processes that write a file of the same name, the second one does not take the first one's; what a killed one left is nobody's.
+TEST(CreatePrivate, LeavesWhatAnotherWrites) {
+  Scratch s;
+  {
+    auto first = create_private(s.path("part"));
+    ASSERT_TRUE(first.ok());
+    EXPECT_EQ(write_all(first->get(), "half"), 0);
+    EXPECT_TRUE(is_being_written(s.path("part")));
+    auto second = create_private(s.path("part"));
+    ASSERT_FALSE(second.ok());
+    EXPECT_NE(second.error().message.find("another process is writing it"), std::string::npos) << second.error().message;
+    EXPECT_EQ(s.read("part"), "half");
+  }
+  EXPECT_FALSE(is_being_written(s.path("part")));
+  ASSERT_TRUE(create_private(s.path("part")).ok());
+  EXPECT_EQ(s.read("part"), "");
+  EXPECT_FALSE(is_being_written(s.path("none")));
+}
+
+TEST(Publish, ReplacesOrKeeps) {
+  Scratch s;
+  s.write("x", "old");
+  const auto written = [&] {
+    auto file = create_private(s.path("part"));
+    EXPECT_TRUE(file.ok() && write_all(file->get(), "new") == 0);
+    return std::move(*file);
+  };
+  EXPECT_EQ(publish(written(), s.path("part"), s.path("x"), Existing::keep), EEXIST);
+  EXPECT_EQ(s.read("x"), "old");
+  EXPECT_EQ(publish(written(), s.path("part"), s.path("y"), Existing::keep), 0);
+  EXPECT_EQ(s.read("y"), "new");
+  EXPECT_EQ(publish(written(), s.path("part"), s.path("x")), 0);
+  EXPECT_EQ(s.read("x"), "new");
+  EXPECT_EQ(publish(written(), s.path("part"), s.path("no/such/x")), ENOENT);
+  EXPECT_EQ(files_in(s.folder()), 2u) << "nothing is left beside";
+}
+
 TEST(WriteFile, NamesAsLongAsTheyCanBe) {
   Scratch s;
   const std::string name(255, 'n');

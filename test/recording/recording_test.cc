@@ -107,6 +107,24 @@ TEST_F(Files, AFileIsReadWhileItIsWritten) {
   EXPECT_FALSE(Reader::open(path + ".part").ok());
 }
 
+TEST_F(Files, AnUnfinishedFileGoesWithItsWriter) {
+  {
+    auto writer = Writer::create(path, {});
+    ASSERT_TRUE(writer.ok());
+    EXPECT_FALSE(Writer::create(path, {}).ok()) << "somebody writes it";
+    EXPECT_TRUE(Reader::open(part_of(path)).ok());
+  }
+  EXPECT_FALSE(Reader::open(part_of(path)).ok());
+}
+
+TEST_F(Files, AFileThatIsThereCanBeKept) {
+  const std::string before = sample(20);
+  auto writer = Writer::create(path, {});
+  ASSERT_TRUE(writer.ok());
+  EXPECT_FALSE(writer->finish({}, {}, base::Existing::keep).ok());
+  EXPECT_EQ(scratch.read("r.acu"), before);
+}
+
 TEST_F(Files, ACutFileIsReadUpToTheCut) {
   const std::string bytes = sample(20);
   size_t last = 0;
