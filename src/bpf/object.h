@@ -100,6 +100,7 @@ struct EmitOptions {
   uint32_t possible_cpus = 1;
   uint32_t ring_bytes = 1 << 20;
   uint32_t flight_bytes = 1 << 20; // of each CPU's ring of records that are overwritten (flight_ring.h), a power of two
+  uint32_t flight_cpus = 1;        // that have such rings; what others send is lost
   bool has_loop = true;            // bpf_loop (5.17); else loops are bounded and walked by the verifier
   bool has_for_each = true;        // bpf_for_each_map_elem (5.13)
   bool has_lookup_percpu = true;   // bpf_map_lookup_percpu_elem (5.19)

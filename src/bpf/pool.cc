@@ -193,7 +193,7 @@ uint32_t Pool::ring() {
 uint32_t Pool::flight_cursors() {
   if (object.flight_cursors < 0)
     object.flight_cursors = static_cast<int>(
-        add({.name = "acu_cursors", .value_size = flight_cursor_bytes(program.actions.size()), .max_entries = options.possible_cpus, .flags = BPF_F_MMAPABLE}));
+        add({.name = "acu_cursors", .value_size = flight_cursor_bytes(program.actions.size()), .max_entries = options.flight_cpus, .flags = BPF_F_MMAPABLE}));
   return static_cast<uint32_t>(object.flight_cursors);
 }
 
@@ -201,7 +201,7 @@ uint32_t Pool::flight_ring() {
   if (object.flight_ring < 0)
     object.flight_ring = static_cast<int>(add({.name = "acu_flight",
                                                .value_size = flight_segment,
-                                               .max_entries = options.possible_cpus * (options.flight_bytes / flight_segment),
+                                               .max_entries = options.flight_cpus * (options.flight_bytes / flight_segment),
                                                .flags = BPF_F_MMAPABLE}));
   return static_cast<uint32_t>(object.flight_ring);
 }

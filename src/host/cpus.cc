@@ -1,5 +1,4 @@
-// The number of possible CPUs, from sysfs. Where sysfs is not mounted, the C library's own count stands
-// in.
+// Numbers of CPUs, from sysfs. Where sysfs is not mounted, the C library's own counts stand in.
 #include "host/cpus.h"
 
 #include "base/fd.h"
@@ -10,9 +9,15 @@
 
 namespace host {
 
-uint32_t count_cpus(std::string_view list) {
+namespace {
+
+struct Cpus {
+  uint32_t count = 0, end = 0;
+};
+
+Cpus read_cpus(std::string_view list) {
   constexpr uint32_t limit = 1 << 16; // more than any kernel is built for
-  uint32_t count = 0;
+  Cpus out;
   const char* at = list.data();
   const char* end = at + list.size();
   while (at < end) {
@@ -25,23 +30,40 @@ uint32_t count_cpus(std::string_view list) {
       if (number.ec != std::errc()) break;
     }
     if (last < first || last >= limit) break;
-    count += last - first + 1;
+    out.count += last - first + 1;
+    out.end = std::max(out.end, last + 1);
     at = number.ptr;
     if (at >= end || *at != ',') break;
     at++;
   }
-  return count;
+  return out;
 }
+
+Cpus cpus_in(const char* path) {
+  base::Fd file(::open(path, O_RDONLY | O_CLOEXEC));
+  char text[4096];
+  const ssize_t n = file.valid() ? ::read(file.get(), text, sizeof text) : -1;
+  return n > 0 ? read_cpus({text, static_cast<size_t>(n)}) : Cpus();
+}
+
+uint32_t counted(int what) { return static_cast<uint32_t>(std::max(::sysconf(what), 1L)); }
+
+} // namespace
+
+uint32_t count_cpus(std::string_view list) { return read_cpus(list).count; }
+uint32_t end_of_cpus(std::string_view list) { return read_cpus(list).end; }
 
 uint32_t possible_cpus() {
   static const uint32_t count = [] {
-    base::Fd file(::open("/sys/devices/system/cpu/possible", O_RDONLY | O_CLOEXEC));
-    char text[4096];
-    ssize_t n = file.valid() ? ::read(file.get(), text, sizeof text) : -1;
-    uint32_t cpus = n > 0 ? count_cpus({text, static_cast<size_t>(n)}) : 0;
-    return cpus ? cpus : static_cast<uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
+    const uint32_t cpus = cpus_in("/sys/devices/system/cpu/possible").count;
+    return cpus ? cpus : counted(_SC_NPROCESSORS_CONF);
   }();
   return count;
+}
+
+uint32_t online_cpus() {
+  const uint32_t end = cpus_in("/sys/devices/system/cpu/online").end;
+  return std::min(end ? end : counted(_SC_NPROCESSORS_ONLN), possible_cpus());
 }
 
 } // namespace host

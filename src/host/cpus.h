@@ -10,8 +10,11 @@ namespace host {
 
 // Of this host, at least 1. Read once.
 uint32_t possible_cpus();
+// The highest number of a CPU that is online now, plus 1: a virtual machine may be able to get many more. At most possible_cpus().
+uint32_t online_cpus();
 
-// How many CPUs a list names: "0-3,6\n" -> 5. What cannot be read ends the list.
+// How many CPUs a list names, and the highest number plus 1: "0-3,6\n" -> 5 and 7. What cannot be read ends the list.
 uint32_t count_cpus(std::string_view list);
+uint32_t end_of_cpus(std::string_view list);
 
 } // namespace host

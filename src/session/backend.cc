@@ -5,6 +5,7 @@
 #include "bpf/features.h"
 #include "bpf/pieces.h"
 #include "eval/engine.h"
+#include "host/cpus.h"
 #include "session/compile.h"
 #include "session/likely_languages.h"
 
@@ -78,7 +79,8 @@ static base::Result<std::unique_ptr<Backend>> load(const ir::Program& program, c
   if (options.ring_pages) emit.ring_bytes = std::bit_ceil(options.ring_pages) * 4096; // the kernel wants 2^n
   if (options.flight_bytes) {
     constexpr uint64_t most = 1 << 30;
-    emit.flight_bytes = static_cast<uint32_t>(std::clamp<uint64_t>(std::bit_floor(options.flight_bytes / emit.possible_cpus), 2 * bpf::flight_segment, most));
+    emit.flight_cpus = host::online_cpus();
+    emit.flight_bytes = static_cast<uint32_t>(std::clamp<uint64_t>(std::bit_floor(options.flight_bytes / emit.flight_cpus), 2 * bpf::flight_segment, most));
   }
   emit.languages = options.walker ? options.walker->walker->languages() : bpf::no_languages;
   report.ask_ns = base::clock_ns() - start;

@@ -16,6 +16,13 @@ TEST(Cpus, ListsOfTheKernel) {
   EXPECT_EQ(count_cpus(""), 0u);
 }
 
+TEST(Cpus, TheHighestNumberOfAList) {
+  EXPECT_EQ(end_of_cpus("0\n"), 1u);
+  EXPECT_EQ(end_of_cpus("0-3,6\n"), 7u);
+  EXPECT_EQ(end_of_cpus("8-11"), 12u);
+  EXPECT_EQ(end_of_cpus(""), 0u);
+}
+
 TEST(Cpus, WhatCannotBeReadEndsTheList) {
   EXPECT_EQ(count_cpus("0-1,x,5"), 2u);
   EXPECT_EQ(count_cpus("0-1,5-3,7"), 2u);
@@ -30,6 +37,8 @@ TEST(Cpus, WhatCannotBeReadEndsTheList) {
 TEST(Cpus, OfThisHost) {
   EXPECT_GE(possible_cpus(), 1u);
   EXPECT_EQ(possible_cpus(), possible_cpus());
+  EXPECT_GE(online_cpus(), 1u);
+  EXPECT_LE(online_cpus(), possible_cpus());
 }
 
 } // namespace
