@@ -143,11 +143,24 @@ Child::~Child() {
   if (released_ && ::waitpid(pid_, nullptr, WNOHANG) == 0) ::kill(pid_, SIGTERM);
 }
 
-std::optional<int> Child::status() const {
+// How it ended. Nothing: still running.
+std::optional<siginfo_t> Child::end() const {
   siginfo_t about = {};
   if (pid_ < 0 || ::waitid(P_PID, static_cast<id_t>(pid_), &about, WEXITED | WNOHANG | WNOWAIT) != 0 || !about.si_pid)
     return std::nullopt;
-  return about.si_code == CLD_EXITED ? about.si_status : 128 + about.si_status;
+  return about;
+}
+
+std::optional<int> Child::status() const {
+  const auto about = end();
+  if (!about) return std::nullopt;
+  return about->si_code == CLD_EXITED ? about->si_status : 128 + about->si_status;
+}
+
+std::optional<int> Child::signal() const {
+  const auto about = end();
+  if (!about || about->si_code == CLD_EXITED) return std::nullopt;
+  return about->si_status;
 }
 
 // Whether the process came to its stop and did not end before.

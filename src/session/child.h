@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 
+#include <csignal>
 #include <functional>
 #include <optional>
 #include <string>
@@ -40,9 +41,12 @@ public:
   int fd() const { return pidfd_.get(); }
   // Its exit status as in a shell: that of the command, or 128 plus the number of the signal. Nothing: still running.
   std::optional<int> status() const;
+  // The number of the signal that ended it. Nothing: it is still running, or has exited by itself, whatever its status is.
+  std::optional<int> signal() const;
 
 private:
   Child() = default;
+  std::optional<siginfo_t> end() const;
   pid_t pid_ = -1;
   std::string file_;
   base::Fd pidfd_;

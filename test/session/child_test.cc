@@ -5,6 +5,7 @@
 #include <csignal>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <tuple>
 
 namespace {
 
@@ -45,6 +46,19 @@ TEST(Child, IsLookedAtBeforeItsProgramRuns) {
   EXPECT_TRUE(program.ends_with("true") || program.ends_with("coreutils") || program.ends_with("busybox")) << program;
   pollfd ended = {child->fd(), POLLIN, 0};
   EXPECT_EQ(::poll(&ended, 1, 5000), 1); // it goes on
+}
+
+// A shell makes the same status of both.
+TEST(Child, AStatusIsNoSignal) {
+  for (const auto& [command, status, signal] : {std::tuple("sh -c 'exit 137'", 137, 0), std::tuple("sh -c 'kill -KILL $$'", 137, SIGKILL), std::tuple("true", 0, 0)}) {
+    auto child = Child::start(command);
+    ASSERT_TRUE(child.ok());
+    EXPECT_FALSE(child->status() || child->signal()) << "it waits";
+    ASSERT_TRUE(child->release().ok());
+    ASSERT_TRUE(ends(child->fd(), 5000)) << command;
+    EXPECT_EQ(child->status(), status) << command;
+    EXPECT_EQ(child->signal().value_or(0), signal) << command;
+  }
 }
 
 TEST(Child, UnreleasedGoesAwayByItself) {
