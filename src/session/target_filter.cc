@@ -1,7 +1,9 @@
 // The command's own processes are followed by the scheduler's tracepoints, in the numbers of the kernel:
-// those of acu's pid namespace may be others. Groups are known by sets of their IDs (session/follow_groups.h).
+// those of acu's pid namespace may be others. They count until they are gone: a first thread that has ended may have left others,
+// and leaves its CPU a last time. Groups are known by sets of their IDs (session/follow_groups.h).
 #include "session/target_filter.h"
 
+#include "base/confinement.h"
 #include "base/text.h"
 #include "session/child.h"
 #include "symbol/containers.h"
@@ -22,7 +24,7 @@ namespace {
 constexpr std::string_view follow_command =
     "tracepoint:sched:sched_process_exec /pid == cpid/ { @watched[curtask.tgid] = 1 }\n"
     "tracepoint:sched:sched_process_fork /@watched[curtask.tgid]/ { @watched[args.child_pid] = 1 }\n"
-    "tracepoint:sched:sched_process_exit /@watched[curtask.pid]/ { delete(@watched, curtask.pid) }\n";
+    "tracepoint:sched:sched_process_free /@watched[args.pid]/ { delete(@watched, args.pid) }\n";
 
 base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
 
@@ -80,6 +82,9 @@ std::string end_with(const std::vector<int>& threads) {
   return when + "{ @ended++; if (@ended == " + std::to_string(threads.size()) + ") { exit() } }\n";
 }
 
+// Tasks have their numbers of the initial namespace; those of another one, which acu is in, are not compared with them.
+std::string of_task(std::string_view what, const std::vector<int>& numbers) { return base::confinement().has_pid_namespace ? std::string() : one_of(what, numbers); }
+
 } // namespace
 
 std::string one_of(std::string_view what, const std::vector<int>& numbers) {
@@ -118,10 +123,10 @@ base::Result<Condition> target_condition(const TargetFilter& f) {
   // kernel's.
   std::vector<int> pids = f.pids;
   if (pids.empty() && f.pid >= 0) pids = {f.pid};
-  if (!pids.empty()) return Condition{one_of("pid", pids), {}, in_words("process", "processes", pids)};
+  if (!pids.empty()) return Condition{one_of("pid", pids), {}, in_words("process", "processes", pids), of_task("$task.tgid", pids)};
   if (!f.threads.empty())
-    return Condition{one_of("tid", f.threads), end_with(f.threads), in_words("thread", "threads", f.threads)};
-  if (f.command) return Condition{"@watched[curtask.tgid]", std::string(follow_command), "command"};
+    return Condition{one_of("tid", f.threads), end_with(f.threads), in_words("thread", "threads", f.threads), of_task("$task.pid", f.threads)};
+  if (f.command) return Condition{"@watched[curtask.tgid]", std::string(follow_command), "command", "@watched[$task.tgid]"};
   if (!f.user.empty()) return of_user(f.user);
   if (!f.cgroup.empty() || !f.container.empty()) {
     ACU_TRY(const spec::GroupSet groups, group_set_of(f.container, f.cgroup));
@@ -129,7 +134,7 @@ base::Result<Condition> target_condition(const TargetFilter& f) {
     return Condition{by_container ? "container == " + in_quotes(groups.text) : "in_cgroup(" + in_quotes(groups.text) + ")", {},
                      (by_container ? "container " : "control group ") + (by_container ? f.container : f.cgroup)};
   }
-  return Condition{f.include_idle ? "1" : "curtask.pid", {}, "all processes"};
+  return Condition{f.include_idle ? "1" : "curtask.pid", {}, "all processes", "true"};
 }
 
 base::Result<Condition> condition_of(const TargetFilter& f) {
@@ -138,7 +143,7 @@ base::Result<Condition> condition_of(const TargetFilter& f) {
     out.text = "(" + out.text + " && pid != " + std::to_string(::getpid()) + ")";
   if (f.cpus.size() == 1) out.what += " on CPU " + std::to_string(f.cpus.front());
   if (f.cpus.size() > 1) out.what += " on " + std::to_string(f.cpus.size()) + " CPUs";
-  if (!f.expression.empty()) out.what += " with " + f.expression;
+  if (!f.expression.empty()) out.what += " with " + f.expression, out.of_task.clear();
   return out;
 }
 

@@ -30,6 +30,7 @@ struct TargetFilter {
 struct Condition {
   std::string text, before; // an expression, and the probes that it needs
   std::string what;         // in words: "process 17 (nginx)"
+  std::string of_task = {}; // the same of `$task`, a task that is not the current one; empty: what counts cannot be known of it
 };
 
 // Which groups --cgroup or --container means: the path from the root of the hierarchy is tidied. Failure (usage): there is none.

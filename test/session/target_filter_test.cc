@@ -1,9 +1,9 @@
 // Whose events count: the condition of the script, in words, and what ends with the target.
 #include "session/target_filter.h"
 
-#include "symbol/containers.h"
-
+#include "base/confinement.h"
 #include "session/child.h"
+#include "symbol/containers.h"
 
 #include <gtest/gtest.h>
 
@@ -106,7 +106,19 @@ TEST(TargetFilter, CpusAndExpressionsInWords) {
 TEST(TargetFilter, TheCommandIsFollowed) {
   const Condition c = condition({.command = true});
   EXPECT_EQ(c.text, "@watched[curtask.tgid]");
-  for (const char* event : {"sched_process_exec", "sched_process_fork", "sched_process_exit"}) EXPECT_NE(c.before.find(event), std::string::npos);
+  for (const char* event : {"sched_process_exec", "sched_process_fork", "sched_process_free"}) EXPECT_NE(c.before.find(event), std::string::npos);
+}
+
+// Switches and wake-ups are also those of the thread that gets the CPU, or is woken.
+TEST(TargetFilter, AnotherTaskIsComparedWhereItCanBe) {
+  EXPECT_EQ(condition({}).of_task, "true");
+  EXPECT_EQ(condition({.command = true}).of_task, "@watched[$task.tgid]");
+  const bool is_elsewhere = base::confinement().has_pid_namespace; // where tasks have other numbers
+  EXPECT_EQ(condition({.pids = {7, 8}}).of_task, is_elsewhere ? "" : "($task.tgid == 7 || $task.tgid == 8)");
+  EXPECT_EQ(condition({.threads = {7}}).of_task, is_elsewhere ? "" : "$task.pid == 7");
+  EXPECT_EQ(condition({.user = "root"}).of_task, "");
+  for (const TargetFilter& f : {TargetFilter{.expression = "cpu > 2"}, TargetFilter{.pids = {7}, .expression = "1"}, TargetFilter{.expression = "1", .command = true}})
+    EXPECT_EQ(condition(f).of_task, "") << "an expression is about the current thread";
 }
 
 // ---- the end of the target
