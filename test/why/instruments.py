@@ -238,6 +238,25 @@ def test_requests_of_a_disk(acu):
     between(1, disk, "writes", 1e7)
 
 
+def test_large_requests_of_a_disk(acu):
+    """The kernel splits them, and each part is its user's."""
+    file, progress = os.path.join(TMP, "large"), os.path.join(TMP, "progress")
+    with running(*python("import mmap, os, time\n"
+                         f"f = os.open({file!r}, os.O_CREAT | os.O_RDWR | os.O_DIRECT)\n"
+                         f"p = os.open({progress!r}, os.O_CREAT | os.O_RDWR)\n"
+                         "b, written = mmap.mmap(-1, 8 << 20), 0\n"
+                         "while True:\n"
+                         "  written += os.pwrite(f, b, 0)\n"
+                         "  os.pwrite(p, b'%20d' % written, 0)\n"
+                         "  time.sleep(0.01)")) as pid:
+        if not os.path.exists(progress):
+            raise Skipped("the file system of temporary files has no direct I/O")
+        begin, before = time.monotonic(), int(open(progress).read() or 0)
+        user = facts(acu, "block-io", "disk-user", pid=pid)[0]
+        real = (int(open(progress).read()) - before) / (time.monotonic() - begin)
+    between(real / 3, user, "bytes", real * 3)
+
+
 def test_the_last_oom_kill(acu):
     folder = f"{CGROUPS}/memory" if os.path.exists(f"{CGROUPS}/memory/memory.limit_in_bytes") else CGROUPS
     limit = "memory.limit_in_bytes" if folder != CGROUPS else "memory.max"
