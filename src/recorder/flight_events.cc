@@ -2,12 +2,13 @@
 
 #include "base/confinement.h"
 #include "base/text.h"
+#include "probe/attach.h"
+#include "proc/text.h"
 #include "spec/syscalls.h"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <sys/stat.h>
 
 namespace recorder {
 
@@ -54,22 +55,33 @@ constexpr NumberedText numbered_texts[] = {
     {recording::Kind::network, "protocol", protocol_name},
 };
 
+constexpr std::string_view owner_field = "owner"; // of locks
+
 // The first line of a file of /proc; empty: there is none.
 std::string line_of(const std::string& path) {
   auto text = base::read_file(path);
   return text.ok() ? text->substr(0, text->find('\n')) : std::string();
 }
 
-// Numbers of threads in records are those that /proc has.
-bool is_in_initial_namespace() {
-  struct stat about = {};
-  return ::stat("/proc/self/ns/pid", &about) == 0 && about.st_ino == base::initial_pid_namespace;
+std::string folder_of_thread(uint64_t ids) { return "/proc/" + std::to_string(ids >> 32) + "/task/" + std::to_string(static_cast<uint32_t>(ids)); }
+
+// Of the threads of a process: from their number in its own PID namespace to that in the initial one (NSpid of proc_pid_status(5)).
+std::unordered_map<uint64_t, uint64_t> read_own_numbers(uint64_t pid) {
+  std::unordered_map<uint64_t, uint64_t> out;
+  for (const int tid : probe::threads_of(static_cast<int>(pid))) {
+    const std::string status = proc::text_of(folder_of_thread(pid << 32 | static_cast<uint64_t>(tid)) + "/status");
+    for (std::string_view line : base::split(status, '\n'))
+      if (line.starts_with("NSpid:"))
+        if (const auto own = proc::decimal(proc::words_of(line).back())) out.emplace(*own, tid);
+  }
+  return out;
 }
 
 } // namespace
 
 FlightEvents::FlightEvents(session::Runner& runner, uint64_t from_ns)
-    : runner_(runner), from_ns_(from_ns), stacks_{runner.backend().engine(), runner.backend().walker() != nullptr, {}, {}} {
+    : runner_(runner), from_ns_(from_ns), has_proc_(!base::confinement().has_pid_namespace),
+      stacks_{runner.backend().engine(), runner.backend().walker() != nullptr, {}, {}} {
   for (const ir::Action& a : runner_.program().actions) plans_.push_back(plan_of(a));
 }
 
@@ -114,6 +126,7 @@ std::optional<FlightEvents::Plan> FlightEvents::plan_of(const ir::Action& action
         Column column = {.number = i, .to = fields[i].type, .type = f.type, .offset = offset};
         for (const NumberedText& text : numbered_texts)
           if (text.kind == row->kind && text.field == name) column.name_of = text.name_of;
+        column.is_owner = row->kind == recording::Kind::lock && name == owner_field;
         out.columns.push_back(column);
       }
   }
@@ -184,7 +197,7 @@ uint64_t FlightEvents::value(const Column& c, std::span<const std::byte> payload
     return text(runner_.printer().text(*c.type, payload.subspan(c.offset, c.type->size)));
   }
   const uint64_t number = number_of(payload, *c.type, c.offset);
-  if (c.to == FieldType::thread) return thread(number);
+  if (c.to == FieldType::thread) return c.is_owner ? number : thread(number);
   return c.name_of ? text(c.name_of(static_cast<int>(number))) : number;
 }
 
@@ -250,26 +263,52 @@ void FlightEvents::name_stacks() {
 
 // From its end if that is in the memory, from /proc while it is there, or from the ends of threads that are not in the memory (any more): their number may be
 // another thread's by now.
-std::string FlightEvents::name_of_thread(uint64_t ids, const std::string& file) const {
+std::string FlightEvents::name_of_thread(uint64_t ids) const {
   if (const auto at = exit_names_.find(ids); at != exit_names_.end()) return at->second;
-  std::string name = file.empty() ? std::string() : line_of(file);
+  std::string name = has_proc_ ? line_of(folder_of_thread(ids) + "/comm") : std::string();
   if (const auto at = ended_names_.find(ids); name.empty() && at != ended_names_.end()) name = at->second;
   return name;
 }
 
-void FlightEvents::name_threads() {
+// Before any thread is named.
+void FlightEvents::read_ended() {
   const auto entries = runner_.read(ended_map);
   for (size_t i = 0; entries.ok() && i < entries->size(); i++) {
     const ir::Entry& e = (*entries)[i];
     const char* name = reinterpret_cast<const char*>(e.values.data());
     ended_names_.emplace(number_at(e.key, 0, 8), std::string(name, ::strnlen(name, e.values.size())));
   }
-  const bool has_proc = is_in_initial_namespace();
+}
+
+// The thread that a program's memory names as the owner of a lock; 0: its process has and had no such thread, so that the memory was something else.
+uint64_t FlightEvents::owner(uint64_t ids) {
+  const uint64_t pid = ids >> 32 << 32;
+  if (!(ids & own_number)) return name_of_thread(ids).empty() ? 0 : ids;
+  if (!has_proc_) return 0;
+  auto [numbers, is_new] = own_numbers_.try_emplace(pid >> 32);
+  if (is_new) numbers->second = read_own_numbers(pid >> 32);
+  const auto at = numbers->second.find(static_cast<uint32_t>(ids) & ~own_number);
+  return at == numbers->second.end() ? 0 : pid | at->second;
+}
+
+void FlightEvents::name_owners() {
+  const auto kind = numbers_.find(recording::Kind::lock);
+  if (kind == numbers_.end()) return;
+  const std::vector<recording::Field>& fields = kinds_[kind->second].fields;
+  const auto column = std::ranges::find(fields, owner_field, &recording::Field::name) - fields.begin();
+  std::unordered_map<uint64_t, uint32_t> known = {{0, 0}};
+  for (uint64_t& value : batches_[kind->second].columns[static_cast<size_t>(column)]) {
+    auto [at, is_new] = known.try_emplace(value);
+    if (is_new) at->second = thread(owner(value));
+    value = at->second;
+  }
+}
+
+void FlightEvents::name_threads() {
   for (auto& [ids, number] : threads_) {
     const uint64_t pid = ids >> 32;
-    const std::string process = "/proc/" + std::to_string(pid), task = process + "/task/" + std::to_string(static_cast<uint32_t>(ids));
-    names_.threads[number].process = text(name_of_thread(pid << 32 | pid, has_proc ? process + "/comm" : ""));
-    names_.threads[number].name = text(name_of_thread(ids, has_proc ? task + "/comm" : ""));
+    names_.threads[number].process = text(name_of_thread(pid << 32 | pid));
+    names_.threads[number].name = text(name_of_thread(ids));
   }
 }
 
@@ -287,6 +326,8 @@ void FlightEvents::finish(std::span<const bpf::FlightCount> counts) {
   }
   sort();
   name_stacks();
+  read_ended();
+  name_owners();
   name_threads();
 }
 

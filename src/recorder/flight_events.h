@@ -20,6 +20,8 @@
 
 namespace recorder {
 
+// Of the owner of a lock in records of scripts/flight.bt: its number is one of its process's own PID namespace.
+inline constexpr uint64_t own_number = uint64_t{1} << 31;
 // Maps of scripts/flight.bt, as session::BuiltinScript::own_maps has them.
 inline constexpr std::string_view triggers_map = "flight.triggers", ended_map = "flight.ended";
 
@@ -56,6 +58,7 @@ private:
     const type::Type* type = nullptr;
     uint32_t offset = 0;
     std::string_view (*name_of)(int) = nullptr; // of texts that a record has as numbers
+    bool is_owner = false; // a number that a program has in its memory, until name_owners()
   };
   struct StackPlace {
     const type::Type* type = nullptr;
@@ -79,7 +82,10 @@ private:
   uint64_t stack(const Plan& plan, std::span<const std::byte> bytes);
   void sort();
   void name_stacks();
-  std::string name_of_thread(uint64_t ids, const std::string& file) const;
+  std::string name_of_thread(uint64_t ids) const;
+  uint64_t owner(uint64_t ids);
+  void name_owners();
+  void read_ended();
   void name_threads();
 
   session::Runner& runner_;
@@ -94,6 +100,9 @@ private:
   std::unordered_map<uint64_t, uint32_t> threads_;      // by pid << 32 | tid
   std::unordered_map<uint64_t, std::string> exit_names_;  // of threads whose end is in the memory
   std::unordered_map<uint64_t, std::string> ended_names_; // of all that ended lately
+  // By process: of its threads, from those in its own PID namespace to those in the initial one.
+  std::unordered_map<uint64_t, std::unordered_map<uint64_t, uint64_t>> own_numbers_;
+  const bool has_proc_; // numbers of threads in records are those that /proc has
   session::StackReader stacks_;
   std::map<std::pair<uint64_t, uint64_t>, uint32_t> pairs_; // kernel and user stack to a sample of stacks_.out
 };

@@ -79,7 +79,7 @@ private:
   void take(const type::Type& type, std::span<const std::byte> bytes);
   void end();
   void write_file();
-  base::Status write(const std::string& path, FlightEvents& events, const recording::About& about);
+  base::Status write(const std::string& path, FlightEvents& events, const recording::About& about, base::Existing existing);
   recording::About about(const FlightEvents& events);
   uint64_t count_triggers();
   base::Result<std::string> save(FlightEvents& events, std::string& problem);
@@ -128,7 +128,9 @@ base::Result<session::BuiltinScript> Recorder::make_script() {
   add_triggers(script);
   script.set_whose(condition_, options_.filter, options_.duration_ns);
   script.set_scheduler();
-  if (!options_.filter.pids.empty()) script.set_expression("is_ours", session::one_of("$task.tgid", options_.filter.pids));
+  if (!options_.filter.expression.empty()) script.set_users_expression("chosen", options_.filter.expression, "--filter");
+  script.set("NOTES_COUNTED", condition_.of_task.empty());
+  script.set_expression("is_ours", condition_.of_task.empty() ? "has_key(@counted, (uint32)$task.pid)" : condition_.of_task);
   return script;
 }
 
@@ -174,9 +176,8 @@ void Recorder::look() {
 // The session ends: what was triggered is written as far as it is known, and so is what a crash of the command left.
 void Recorder::end() {
   runner_->drain();
-  const std::optional<int> status = runner_->child() ? runner_->child()->status() : std::nullopt;
-  if (!pending_ && status && *status > 128)
-    pending_ = Trigger{.time = base::clock_ns(), .what = "the command was ended by signal " + std::to_string(*status - 128)};
+  const std::optional<int> number = runner_->child() ? runner_->child()->signal() : std::nullopt;
+  if (!pending_ && number) pending_ = Trigger{.time = base::clock_ns(), .what = "the command was ended by signal " + std::to_string(*number)};
   if (pending_) write_file();
 }
 
@@ -194,31 +195,36 @@ recording::About Recorder::about(const FlightEvents& events) {
   return out;
 }
 
-base::Status Recorder::write(const std::string& path, FlightEvents& events, const recording::About& about) {
+base::Status Recorder::write(const std::string& path, FlightEvents& events, const recording::About& about, base::Existing existing) {
   ACU_TRY(recording::Writer writer, recording::Writer::create(path, about));
   for (const recording::EventKind& kind : events.kinds()) writer.add_kind(kind);
   for (const recording::Batch& batch : events.batches()) ACU_CHECK(writer.add(batch, events.names()));
-  return writer.finish(about, events.counts());
+  return writer.finish(about, events.counts(), existing);
 }
 
 // Where it should be, or elsewhere if there is no room; the path. `problem` is for the user. Failure: there is no room anywhere.
 base::Result<std::string> Recorder::save(FlightEvents& events, std::string& problem) {
   const recording::About what = about(events);
-  std::string path = files_.next();
-  auto status = write(path, events, what);
+  std::string path;
+  base::Status status;
+  do {
+    path = files_.next();
+    status = write(path, events, what, base::Existing::keep);
+  } while (!status.ok() && !files_.is_free(path)); // another recorder took the name meanwhile
   if (status.ok()) {
     files_.add(path);
     return path;
   }
-  ::unlink((path + ".part").c_str());
   failed_ = true;
   problem = "acu flight: " + status.error().message;
   for (size_t next = 0; !(path = base::make_elsewhere(next, options_.output)).empty();) {
-    if (write(path, events, what).ok()) {
+    if (write(path, events, what, base::Existing::replace).ok()) {
+      files_.add(path);
       problem += "\nhint: the recording is in " + path;
       return path;
     }
-    ::unlink((path + ".part").c_str()), ::unlink(path.c_str());
+    const base::AsResultOwner as_owner;
+    ::unlink(path.c_str());
   }
   problem += "; there is no room in other places either: this recording is lost";
   return base::Error{base::Failure::runtime, problem};
@@ -283,6 +289,7 @@ void Recorder::set_regulars() {
     if (!requests_.take()) return true;
     own_triggers_++;
     set_pending({.time = base::clock_ns(), .what = "acu dump"}, 0);
+    regular_.next_ns = base::clock_ns(); // also of a file that would wait for `--after`
     return true;
   };
 }

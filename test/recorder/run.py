@@ -6,12 +6,14 @@ script, with streams of disks and networks, with triggers that no probe sees, an
 Last line: `N passed, N failed, N skipped`.
 """
 import contextlib
+import fcntl
 import functools
 import glob
 import json
 import mmap
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +22,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import SLOWNESS, Skipped, need, run_suite, untimed
+from tally import SLOWNESS, Skipped, need, patient, run_suite, untimed
 
 TMP = tempfile.mkdtemp(prefix="acu-recorder-")
 SERVER = os.path.join(TMP, "server")
@@ -40,9 +42,9 @@ def folder():
 class Flight:
     """A recorder that runs; `err` is what it has said so far."""
 
-    def __init__(self, acu, output, *words):
+    def __init__(self, acu, output, *words, **how):
         self.err = ""
-        self.process = subprocess.Popen([acu, "record", "--flight", "-o", output, *words], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen([acu, "record", "--flight", "-o", output, *words], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, **how)
         self.wait_for("in memory; to write it: acu dump ")
 
     def wait_for(self, text):
@@ -50,6 +52,12 @@ class Flight:
             line = self.process.stderr.readline()
             need(line, f"it ended before {text!r}:\n{self.err}")
             self.err += line
+
+    def dump(self, acu):
+        """The path of the file that `acu dump` has got."""
+        done = subprocess.run([acu, "dump", str(self.process.pid)], capture_output=True, text=True, timeout=60 * SLOWNESS)
+        need(done.returncode == 0, done.stderr)
+        return done.stdout.strip()
 
     def end(self, status=0):
         self.process.send_signal(signal.SIGINT)
@@ -87,11 +95,42 @@ def events(acu, file, category):
     return [e for e in json.load(open(output))["traceEvents"] if e.get("cat") == category and e["ph"] in "iXb"]
 
 
+def scheduled(acu, file):
+    """(thread, the thread that gets its CPU or is woken by it) of all switches and wake-ups."""
+    if not shutil.which("babeltrace2"):
+        raise Skipped("babeltrace2 is not installed (babeltrace2)")
+    output = os.path.join(folder(), "events.ctf")
+    report(acu, file, "-o", output)
+    text = subprocess.run(["babeltrace2", output], capture_output=True, text=True, check=True, timeout=60 * SLOWNESS).stdout
+    return [(int(one), int(other)) for one, other in re.findall(r" sched_(?:switch|wakeup): .*?\btid = (\d+), .*?\b(?:next|woken)_tid = (\d+)", text)]
+
+
+@contextlib.contextmanager
+def running(*command, **how):
+    """A program that runs meanwhile."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **how)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def some_seconds(acu, *words):
+    """A recording of what runs, with --after that is long enough for a few events of each program."""
+    output = os.path.join(folder(), "r.acu")
+    run = Flight(acu, output, *words)
+    time.sleep(patient(1))
+    run.dump(acu)
+    run.end()
+    return output
+
+
 def memory_of_a_cpu(memory):
-    """Bytes of --memory for each CPU that there may be: a power of two, and not less than two segments."""
-    last = int(open("/sys/devices/system/cpu/possible").read().strip().split("-")[-1])
-    share = memory // (last + 1)
-    return max(1 << (share.bit_length() - 1) if share else 0, 128 << 10), last + 1
+    """Bytes of --memory for each CPU up to the last one that is online, a power of two and not less than two segments; and how many CPUs these are."""
+    cpus = int(re.split("[-,]", open("/sys/devices/system/cpu/online").read().strip())[-1]) + 1
+    share = memory // cpus
+    return max(1 << (share.bit_length() - 1) if share else 0, 128 << 10), cpus
 
 
 def test_spike(acu):
@@ -113,6 +152,126 @@ def test_spike(acu):
     folded = os.path.join(TMP, "before.folded")
     report(acu, output, "-o", folded, "--until", str(trigger))
     need("hold_lock_long" in open(folded).read(), "the holder's stack is not among the samples before the trigger")
+
+
+def check_scheduled(acu, file, ours):
+    """Each switch and each wake-up is one of our threads, on one side at least."""
+    found = scheduled(acu, file)
+    others = [pair for pair in found if not ours & set(pair)]
+    need(found and not others, f"{len(others)} of {len(found)} are of other threads: {others[:5]}; ours are {sorted(ours)[:10]}")
+
+
+def test_a_filter(acu):
+    """--filter holds for each stream."""
+    streams = ["--streams", "sched,syscalls,cpu,locks,faults"]
+    with running(built(), "often", "1000") as one, running(built(), "often", "1000") as other:
+        counts = kinds(acu, some_seconds(acu, *streams, "--filter", 'comm == "nosuchprogram" // none'))
+        need(not any(kind["sent"] for name, kind in counts.items() if name != "mark"), counts)
+        file = some_seconds(acu, *streams, "--filter", f"tid == {one.pid}")
+        need(all(kinds(acu, file)[name]["kept"] for name in ("sched_switch", "sched_wakeup", "syscall")), kinds(acu, file))
+        need({e["tid"] for e in events(acu, file, "syscall")} == {one.pid}, "system calls of others")
+        check_scheduled(acu, file, {one.pid})
+        file = some_seconds(acu, *streams, "-p", f"{one.pid},{other.pid}", "--filter", f"pid != {one.pid}")
+        need({e["tid"] for e in events(acu, file, "syscall")} == {other.pid}, "system calls of others")
+        check_scheduled(acu, file, {other.pid})
+    done = subprocess.run([acu, "record", "--flight", "--filter", "com == 1"], capture_output=True, text=True, timeout=60 * SLOWNESS)
+    need(done.returncode == 2 and "--filter:1:1" in done.stderr, done.stderr)
+
+
+def test_threads_and_users(acu):
+    """Also the scheduler's events are of those that were asked for alone."""
+    program = "import time\nwhile True: time.sleep(0.001)"
+    uid = 61234  # nobody's
+    with running(built(), "often", "1000"), running(built(), "spikes", "1000") as server, running("/usr/bin/python3", "-c", program, user=uid) as users:
+        end = time.monotonic() + 20 * SLOWNESS
+        threads = []
+        while len(threads) < 2 and time.monotonic() < end:
+            time.sleep(0.05)
+            threads = [int(tid) for tid in os.listdir(f"/proc/{server.pid}/task") if open(f"/proc/{server.pid}/task/{tid}/comm").read() == "server\n" and int(tid) != server.pid]
+        check_scheduled(acu, some_seconds(acu, "-t", str(threads[0])), {threads[0]})
+        check_scheduled(acu, some_seconds(acu, "-p", str(server.pid)), {int(tid) for tid in os.listdir(f"/proc/{server.pid}/task")})
+        check_scheduled(acu, some_seconds(acu, "-u", str(uid)), {users.pid})
+
+
+def test_a_control_group(acu):
+    mounts = [line.split()[1] for line in open("/proc/mounts") if line.split()[2] == "cgroup2"]
+    group = os.path.join(mounts[0] if mounts else "/nowhere", f"acu-recorder-{os.getpid()}")
+    try:
+        os.mkdir(group)
+    except OSError as error:
+        raise Skipped(f"no control group can be made: {error.strerror}") from error
+    try:
+        with running(built(), "often", "1000"), running(built(), "often", "1000") as ours:
+            open(os.path.join(group, "cgroup.procs"), "w").write(str(ours.pid))
+            check_scheduled(acu, some_seconds(acu, "--cgroup", group), {ours.pid})
+    finally:
+        os.rmdir(group)
+
+
+def test_a_command(acu):
+    """Its processes from their start to their end, and no others."""
+    where = folder()
+    output, pids = os.path.join(where, "r.acu"), os.path.join(where, "pids")
+    command = f"echo $$ >> {pids}; for i in 1 2 3; do sleep 0.05 & echo $! >> {pids}; wait; done; kill -ABRT $$"
+    with running(built(), "often", "1000"):
+        flight(acu, "-o", output, "--streams", "sched,syscalls", "--", "sh", "-c", command, status=134)
+    ours = [int(line) for line in open(pids)]
+    check_scheduled(acu, output, set(ours))
+    started = [(e["tid"], int(re.search(r"\((\d+)\)$", e["args"]["started"]).group(1))) for e in events(acu, output, "process_start")]
+    need(started == [(ours[0], pid) for pid in ours[1:]], f"{started}; the command's processes are {ours}")
+    need([e["tid"] for e in events(acu, output, "process_exit")] == ours[1:] + ours[:1], events(acu, output, "process_exit"))
+    last = {one: (one, other) for one, other in scheduled(acu, output)}
+    need(set(ours) <= set(last), f"not all leave their CPUs: {last}")
+
+
+def test_an_exit_status_is_no_signal(acu):
+    """A shell makes 128 and a signal's number of it, and so may any program."""
+    where = folder()
+    err = flight(acu, "-o", os.path.join(where, "r.acu"), "--streams", "sched", "--", "sh", "-c", "exit 255", status=255)
+    need("0 files" in err and os.listdir(where) == [], err)
+    err = flight(acu, "-o", os.path.join(where, "r.acu"), "--streams", "sched", "--", "sh", "-c", "kill -KILL $$", status=137)
+    need("ended by signal 9" in err and "1 file" in err, err)
+
+
+def check_owners(acu, *before):
+    output = os.path.join(folder(), "owners.acu")
+    run = Flight(acu, output, "--streams", "locks", "--when", f"uprobe:{built()}:slow_request", "--after", "10ms", "--cool-down", "1h", "--", *before, built(), "owners")
+    run.wait_for("wrote ")
+    found = [e for e in events(acu, output, "lock") if e["pid"] == e["tid"]]
+    owned = {e["args"]["lock"]: e["args"]["owner"] for e in found if e["args"]["owner"] != "idle"}
+    need(found, f"no locks\n{run.err}")
+    tasks = f"/proc/{found[0]['pid']}/task"
+    owners = [tid for tid in os.listdir(tasks) if open(f"{tasks}/{tid}/comm").read() == "owner\n"]
+    os.kill(found[0]["pid"], signal.SIGKILL)  # unshare(1) ignores the signal by which acu ends a command
+    run.process.communicate(timeout=60 * SLOWNESS)
+    need(len(owners) == 1 and list(owned.values()) == [f"owner ({owners[0]})"] * 3, f"{[e['args'] for e in found]}; the owner is {owners}")
+    need(len({e["args"]["lock"] for e in found}) >= 5, f"{[e['args'] for e in found]}: no wait for the condition variable, or for the thread")
+
+
+def test_owners_of_locks(acu):
+    """Mutexes of three kinds have them, and what is no mutex has none."""
+    check_owners(acu)
+
+
+def test_owners_in_a_pid_namespace(acu):
+    """The program's memory has numbers of its namespace."""
+    if subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True).returncode:
+        raise Skipped("unshare is refused")
+    check_owners(acu, "unshare", "--pid", "--fork", "--kill-child")
+
+
+def test_memory_is_for_cpus_that_are_online(acu):
+    """A virtual machine may be able to get many more."""
+    output, possible = os.path.join(folder(), "r.acu"), os.path.join(folder(), "possible")
+    open(possible, "w").write("0-239\n")
+    step = f"mount --bind {possible} /sys/devices/system/cpu/possible || exit 99; exec \"$@\""
+    done = subprocess.run(["unshare", "-m", "sh", "-c", step, "sh", acu, "record", "--flight", "--before", "1h", "--memory", f"{2 * os.cpu_count()}M", "--streams", "syscalls",
+                           "-o", output, "--", built(), "calls", "15000", "crash"], capture_output=True, text=True, timeout=100 * SLOWNESS)
+    if done.returncode in (1, 99) and "denied" in done.stderr + done.stdout:
+        raise Skipped("no file can be mounted over another one")
+    need(done.returncode == 134, f"{done.returncode}: {done.stderr}")
+    count = kinds(acu, output)["syscall"]
+    need(15000 <= count["sent"] == count["kept"], count)
 
 
 def test_all_are_kept(acu):
@@ -173,6 +332,60 @@ def test_a_full_disk(acu):
         subprocess.run(["umount", disk], check=True)
         if kept:
             os.unlink(kept)
+
+
+def test_files_of_a_full_disk_count(acu):
+    """What is written elsewhere does not fill that place."""
+    disk, elsewhere = folder(), folder()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "none", disk], capture_output=True).returncode:
+        raise Skipped("a tmpfs cannot be mounted")
+    try:
+        run = Flight(acu, os.path.join(disk, "r.acu"), "--files", "2", "--streams", "sched,syscalls", env=dict(os.environ, TMPDIR=elsewhere))
+        subprocess.run([built(), "calls", "50000"], check=True)
+        paths = [run.dump(acu) for _ in range(4)]
+        need(sorted(os.path.join(elsewhere, name) for name in os.listdir(elsewhere)) == sorted(paths[2:]), f"{os.listdir(elsewhere)} of {paths}\n{run.err}")
+        run.end(status=1)
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_a_file_that_another_recorder_writes(acu):
+    """It is left alone, and so is what has the name of a file that was one's own."""
+    where = folder()
+    output = os.path.join(where, "r.acu")
+    part, second, third = output + ".part", os.path.join(where, "r.2.acu"), os.path.join(where, "r.3.acu")
+    run = Flight(acu, output, "--streams", "sched", "--files", "2")
+    with open(part, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write("of another one")
+        file.flush()
+        need(run.dump(acu) == second, os.listdir(where))
+        need(open(part).read() == "of another one", "what another one writes was taken")
+    need(run.dump(acu) == output and not os.path.exists(part), f"{os.listdir(where)}: what a killed one left is nobody's")
+    shutil.copy(output, second + ".new")
+    os.rename(second + ".new", second)
+    need(run.dump(acu) == third, os.listdir(where))
+    need(sorted(os.listdir(where)) == ["r.2.acu", "r.3.acu", "r.acu"], f"{os.listdir(where)}: r.2.acu is another one's")
+    run.end()
+
+
+def test_two_recorders(acu):
+    """Both write files of one name, at the same time: each of them stays as it was written."""
+    output = os.path.join(folder(), "r.acu")
+    runs = {name: Flight(acu, output, "--streams", name, "--files", "100") for name in ("syscalls", "faults")}
+    subprocess.run([built(), "calls", "100000"], check=True)
+    paths = {name: [] for name in runs}
+    for _ in range(5):
+        asked = {name: subprocess.Popen([acu, "dump", str(run.process.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for name, run in runs.items()}
+        for name, process in asked.items():
+            out, err = process.communicate(timeout=60 * SLOWNESS)
+            need(process.returncode == 0, err)
+            paths[name].append(out.strip())
+    for run in runs.values():
+        run.end()
+    need(len(set(sum(paths.values(), []))) == 10, paths)
+    for name, kind in (("syscalls", "syscall"), ("faults", "page_fault")):
+        need(all(kind in kinds(acu, path) for path in paths[name]), f"not all of {paths[name]} are of {name}")
 
 
 def test_files_of_earlier_runs_stay(acu):
@@ -317,6 +530,21 @@ os.abort()
     need("network, send: bytes/s" in open(page).read(), "not on the timeline")
 
 
+def require_disk(path):
+    """Skips a test where a file is on no disk, or cannot be read past the page cache."""
+    with contextlib.ExitStack() as stack:
+        try:
+            file = os.open(path, os.O_RDONLY | os.O_DIRECT)
+        except OSError:
+            raise Skipped("files of " + TMP + " cannot be read past the page cache")
+        stack.callback(os.close, file)
+        reads = lambda: sum(int(line.split()[3]) for line in open("/proc/diskstats"))
+        before, page = reads(), mmap.mmap(-1, 65536)
+        os.preadv(file, [page], 0)
+        if reads() == before:
+            raise Skipped("files of " + TMP + " are not on a disk")
+
+
 def test_block(acu):
     """Reads past the page cache: device, sector, bytes, who and why."""
     path, output = os.path.join(folder(), "data"), os.path.join(folder(), "block.acu")
@@ -329,17 +557,7 @@ page = mmap.mmap(-1, 65536)
 for n in range(16): os.preadv(file, [page], n * 65536)
 os.abort()
 """
-    with contextlib.ExitStack() as stack:
-        try:
-            file = os.open(path, os.O_RDONLY | os.O_DIRECT)
-        except OSError:
-            raise Skipped("files of " + TMP + " cannot be read past the page cache")
-        stack.callback(os.close, file)
-        reads = lambda: sum(int(line.split()[3]) for line in open("/proc/diskstats"))
-        before, page = reads(), mmap.mmap(-1, 65536)
-        os.preadv(file, [page], 0)
-        if reads() == before:
-            raise Skipped("files of " + TMP + " are not on a disk")
+    require_disk(path)
     flight(acu, "-o", output, "--streams", "block", "--", "/usr/bin/python3", "-c", program, path, status=134)
     found = [e["args"] for e in events(acu, output, "block_io") if e["args"]["operation"] == "read"]
     need(sum(e["bytes"] for e in found) >= 1 << 20, f"{sum(e['bytes'] for e in found)} bytes in {len(found)} requests")
@@ -353,6 +571,21 @@ os.abort()
     kinds(acu, output)
 
 
+def test_large_reads(acu):
+    """The kernel splits them, and each part is a request."""
+    path, output = os.path.join(folder(), "large"), os.path.join(folder(), "large.acu")
+    size = 8 << 20
+    open(path, "wb").write(os.urandom(size))
+    subprocess.run(["sync", path], check=True)
+    program = "import mmap, os, sys\nfile = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT)\nos.preadv(file, [mmap.mmap(-1, int(sys.argv[2]))], 0)\nos.abort()"
+    require_disk(path)
+    flight(acu, "-o", output, "--streams", "block", "--", "/usr/bin/python3", "-c", program, path, str(size), status=134)
+    found = [e for e in events(acu, output, "block_io") if e["args"]["operation"] == "read"]
+    need(sum(e["args"]["bytes"] for e in found) >= size, f"{sum(e['args']['bytes'] for e in found)} bytes in {len(found)} requests")
+    need(len({e["tid"] for e in found}) == 1 and all("sf" in e for e in found), found[:3])
+    kinds(acu, output)
+
+
 def test_old_files_go(acu):
     """By number and by size; the newest stays, however large it is."""
     where = folder()
@@ -360,9 +593,7 @@ def test_old_files_go(acu):
     paths, sizes = [], []
     while sum(sizes) < 3 << 20 and len(sizes) < 30:
         subprocess.run([built(), "calls", "150000"], check=True)
-        done = subprocess.run([acu, "dump", str(run.process.pid)], capture_output=True, text=True, timeout=60 * SLOWNESS)
-        need(done.returncode == 0, done.stderr)
-        paths.append(done.stdout.strip())
+        paths.append(run.dump(acu))
         sizes.append(os.path.getsize(paths[-1]))
         there = [os.path.join(where, name) for name in os.listdir(where)]
         need(paths[-1] in there and (len(there) == 1 or sum(map(os.path.getsize, there)) <= 1 << 20), f"{there}: {sizes}")
@@ -376,9 +607,7 @@ def test_dump(acu):
     run = Flight(acu, output, "--streams", "sched", "--cool-down", "1h")
     paths = []
     for _ in range(2):
-        done = subprocess.run([acu, "dump", str(run.process.pid)], capture_output=True, text=True, timeout=60 * SLOWNESS)
-        need(done.returncode == 0, done.stderr)
-        paths.append(done.stdout.strip())
+        paths.append(run.dump(acu))
         found = json.loads(report(acu, paths[-1], "--json"))
         need(found["complete"] and found["triggers"][0]["text"] == "acu dump", found)
     need(paths == [output, output.replace("r.acu", "r.2.acu")], paths)
@@ -388,6 +617,19 @@ def test_dump(acu):
     need(re.search(r"[23] triggers, [23] files", err), err)
     done = subprocess.run([acu, "dump", str(run.process.pid)], capture_output=True, text=True, timeout=60 * SLOWNESS)
     need(done.returncode == 1 and "no flight recorder runs as process" in done.stderr, done.stderr)
+
+
+def test_dump_does_not_wait(acu):
+    """A file that waits for --after is written as well."""
+    run = Flight(acu, os.path.join(folder(), "r.acu"), "--streams", "sched", "--after", "1h", "--cool-down", "1ms")
+    end = time.monotonic() + patient(20)
+    found = {}
+    while not found or found["triggers"][0]["text"] != "signal SIGUSR2":  # `acu dump` may be faster than the signal
+        need(time.monotonic() < end, f"no file of the signal: {found}")
+        run.process.send_signal(signal.SIGUSR2)
+        time.sleep(0.3)
+        found = json.loads(report(acu, run.dump(acu), "--json"))
+    run.end()
 
 
 def test_memory_of_a_process(acu):

@@ -1,6 +1,8 @@
 // Programs to record. spikes SECONDS: requests under a lock, which another thread holds for 50 ms of CPU time now and then; a request that it made wait for 30 ms
 // or more calls slow_request(). calls N: system calls. often SECONDS: slow_request() 1,000 times a second. requests SECONDS PERIOD: two servers, each with a
-// client that waits for every answer; the lock is held for 50 ms every PERIOD seconds; prints the requests a second. crash, behind these: abort(3).
+// client that waits for every answer; the lock is held for 50 ms every PERIOD seconds; prints the requests a second. owners: waits for mutexes of three kinds, which
+// the thread "owner" has, for a condition variable that is followed by that thread's number, and for the end of a thread; calls slow_request() then and stays.
+// crash, behind these: abort(3).
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -123,6 +125,66 @@ static int requests(uint64_t seconds) {
   return 0; // the holder may sleep for long
 }
 
+static pthread_mutex_t owned_locks[3]; // plain, robust, with inheritance of priorities
+static volatile int owned, owner_tid;   // owned: how many the owner has or has had
+static struct {
+  pthread_cond_t condition;
+  int behind[8];
+} followed = {PTHREAD_COND_INITIALIZER, {0}};
+
+// Whether the first thread waits for this futex: the number of its system call and the first argument, in proc(5).
+static int first_waits_for(const void *futex) {
+  unsigned long call = 0, at = 0;
+  FILE *file = fopen("/proc/self/syscall", "r");
+  const int found = file && fscanf(file, "%lu %lx", &call, &at) == 2 && call == SYS_futex && at == (unsigned long)futex;
+  if (file) fclose(file);
+  return found;
+}
+
+static void *own(void *unused) {
+  pthread_setname_np(pthread_self(), "owner");
+  owner_tid = (int)syscall(SYS_gettid);
+  for (int i = 0; i < 3; i++) {
+    pthread_mutex_lock(&owned_locks[i]);
+    owned = i + 1;
+    while (!first_waits_for(&owned_locks[i])) pause_for(1000000);
+    pthread_mutex_unlock(&owned_locks[i]);
+  }
+  for (;;) pause();
+  return unused;
+}
+
+static void *end_soon(void *unused) {
+  pause_for(50000000);
+  return unused;
+}
+
+static void wait_for_owner(void) {
+  pthread_t owner, short_lived;
+  for (int i = 0; i < 3; i++) {
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    if (i == 1) pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+    if (i == 2) pthread_mutexattr_setprotocol(&kind, PTHREAD_PRIO_INHERIT);
+    pthread_mutex_init(&owned_locks[i], &kind);
+  }
+  pthread_create(&owner, NULL, own, NULL);
+  for (int i = 0; i < 3; i++) {
+    while (owned <= i) pause_for(1000000);
+    pthread_mutex_lock(&owned_locks[i]);
+    pthread_mutex_unlock(&owned_locks[i]);
+  }
+  for (int i = 0; i < 8; i++) followed.behind[i] = owner_tid;
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += 1;
+  pthread_mutex_lock(&owned_locks[0]);
+  pthread_cond_timedwait(&followed.condition, &owned_locks[0], &until);
+  pthread_mutex_unlock(&owned_locks[0]);
+  pthread_create(&short_lived, NULL, end_soon, NULL);
+  pthread_join(short_lived, NULL);
+}
+
 int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "";
   const uint64_t number = argc > 2 ? strtoull(argv[2], NULL, 10) : 0;
@@ -131,6 +193,11 @@ int main(int argc, char **argv) {
     if (argc > 3) abort();
   } else if (!strcmp(mode, "often")) {
     for (uint64_t i = 0; i < number * 1000; i++) slow_request(i), pause_for(900000);
+  } else if (!strcmp(mode, "owners")) {
+    alarm(600); // whatever becomes of the test
+    wait_for_owner();
+    slow_request(1);
+    for (;;) pause();
   } else if (!strcmp(mode, "requests")) {
     if (argc > 3) period_ns = strtoull(argv[3], NULL, 10) * 1000000000u;
     return requests(number);
