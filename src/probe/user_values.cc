@@ -276,6 +276,9 @@ const type::Type* UserValues::parameters(const Event& event) {
   return at->second;
 }
 
+// What assemblers write of a function: it may give back something. decltype(nullptr), which is a type, has a name.
+static bool is_unspecified(const Die& type) { return type.tag() == DW_TAG_unspecified_type && name_of(type).empty(); }
+
 std::vector<std::string> UserValues::describe(const Event& event, bool with_result) {
   std::vector<std::string> out;
   UserValue otherwise;
@@ -283,6 +286,7 @@ std::vector<std::string> UserValues::describe(const Event& event, bool with_resu
   if (!spot) return out;
   auto text = [&](const Die& die, std::string_view name) {
     std::optional<Die> type = declared_type(die);
+    if (type && is_unspecified(*type)) return name.empty() ? std::string("uint64") : "uint64 " + std::string(name);
     return type_text(*state_->sources.types, type ? &*type : nullptr, std::string(name));
   };
   if (with_result) out.push_back(text(spot->function.die, {}));
@@ -297,7 +301,7 @@ UserValue UserValues::result(const Event& event) {
   std::optional<Spot> spot = state_->spot_of(event, out);
   if (!spot) return out;
   std::optional<Die> type = declared_type(spot->function.die);
-  if (!type) return {};
+  if (!type || is_unspecified(*type)) return {};
   out = UserValue{
       .kind = UserValue::without_value, .name = "retval", .type = state_->sources.types->type(*type)};
   out.type_place = place_of(*type);
