@@ -38,9 +38,7 @@ uint64_t address_in_file() {
 }
 
 base::Result<double> measure() {
-  char text[100];
-  std::snprintf(text, sizeof text, "uprobe:/proc/%d/exe:%#lx { @++ }\n", ::getpid(), address_in_file());
-  base::Source source("trap", text);
+  base::Source source("trap", place_in_acu() + " { @++ }\n");
   session::Compiled compiled;
   std::optional<session::Child> none;
   ACU_CHECK(session::compile_own(compiled, source, {.aim = "measure the cost of probes", .command = {}, .pid = ::getpid()}, none));
@@ -61,6 +59,12 @@ base::Result<double> measure() {
 }
 
 } // namespace
+
+std::string place_in_acu() {
+  char text[100];
+  std::snprintf(text, sizeof text, "uprobe:/proc/%d/exe:%#lx", ::getpid(), address_in_file());
+  return text;
+}
 
 double trap_cost_ns() {
   static const double cost = [] {

@@ -2,6 +2,7 @@
 
 #include "base/process_memory.h"
 #include "base/text.h"
+#include "budget/trap_cost.h"
 #include "format/load_bias.h"
 #include "session/child.h"
 #include "symbol/binaries.h"
@@ -28,23 +29,26 @@ struct Finder {
     base::Result<format::GoWaits> waits = format::find_go_waits(file.file());
     if (!waits.ok()) return out.problems.push_back(file.name() + ": " + waits.error().message);
     const std::string number = std::to_string(out.programs.size());
-    GoProgram program = {.name = file.name(),
-                         .inode = file.file().id().inode,
-                         .segments = file.file().elf().segments(),
-                         .waits = std::move(*waits),
-                         .first_note = static_cast<uint32_t>(out.notes.size())};
-    constexpr size_t reasons = 256; // numbers of one byte
-    constexpr uint64_t page = 4096;
-    for (size_t i = 0; i < reasons; i++)
-      out.notes.push_back(i < program.waits.reasons.size() && i ? "[" + program.waits.reasons[i] + "]" : "[waits]");
+    const GoProgram& program = add_program(out, file.name(), file.file().id().inode, file.file(), std::move(*waits));
     out.functions += "begin { @go_files[(uint64)" + std::to_string(program.inode) + "] = (uint64)1; }\n";
     out.functions += "parking" + number + " = uprobe:program:function /counts()/ { PARKING(" + std::to_string(program.first_note) + ", " +
-                     std::to_string(idle_reasons(program.waits.reasons)) + ", " + std::to_string((program.waits.park + format::GoWaits::branch) % page) + ") }\n";
+                     std::to_string(idle_reasons(program.waits.reasons)) + ", " + std::to_string(program.branch_in_page()) + ") }\n";
     out.functions += "resuming" + number + " = uprobe:program:function { RESUMING }\n";
     out.places.push_back({"parking" + number, session::user_place("uprobe", place, "runtime.gopark"), "goroutines"});
     out.places.push_back({"resuming" + number, session::user_place("uprobe", place, "runtime.execute"), "goroutines"});
-    if (program.waits.reasons.empty()) out.problems.push_back(file.name() + ": the runtime's names of reasons were not found; waits have no reason");
-    out.programs.push_back(std::move(program));
+  }
+
+  // The probes of programs that start later: their places, and what they differ in, are known then.
+  void add_later() {
+    out.is_of_all = true;
+    out.functions += "tracepoint:sched:sched_process_exec { @execs++; @began[(uint64)pid] = (uint64)nsecs; }\n"
+                     "tracepoint:sched:sched_process_exit /curtask.pid == curtask.tgid && has_key(@began, (uint64)pid)/ { delete(@began, (uint64)pid); }\n"
+                     "later_parking = uprobe:program:function /has_key(@later, EXECUTED_FILE) && counts()/ {\n"
+                     "  $program = @later[EXECUTED_FILE];\n"
+                     "  PARKING($program.0, $program.1, $program.2)\n"
+                     "}\n"
+                     "later_resuming = uprobe:program:function { RESUMING }\n";
+    for (const char* probe : {"later_parking", "later_resuming"}) out.places.push_back({probe, budget::place_in_acu(), "goroutines"});
   }
 };
 
@@ -78,6 +82,15 @@ base::Error none(std::string what, std::string_view hint) {
 
 } // namespace
 
+const GoProgram& add_program(Goroutines& to, std::string name, uint64_t inode, const format::ElfFile& file, format::GoWaits waits) {
+  constexpr size_t reasons = 256; // numbers of one byte
+  GoProgram program = {.name = std::move(name), .inode = inode, .segments = file.elf().segments(), .waits = std::move(waits), .first_note = static_cast<uint32_t>(to.notes.size())};
+  for (size_t i = 0; i < reasons; i++)
+    to.notes.push_back(i < program.waits.reasons.size() && i ? "[" + program.waits.reasons[i] + "]" : "[waits]");
+  if (program.waits.reasons.empty()) to.problems.push_back(program.name + ": the runtime's names of reasons were not found; waits have no reason");
+  return to.programs.emplace_back(std::move(program));
+}
+
 bool is_go_program(const session::TargetFilter& filter, const std::vector<std::string>& command) {
   std::string path;
   if (filter.pid >= 0) path = "/proc/" + std::to_string(filter.pid) + "/exe";
@@ -101,8 +114,8 @@ base::Result<Goroutines> find_goroutines(const session::TargetFilter& filter, co
   std::vector<std::string> others;
   std::vector<int> pids = filter.pids;
   if (pids.empty() && filter.pid >= 0) pids = {filter.pid};
-  std::string where = "no process runs a Go program";
-  std::string_view hint = "acu flame goroutines -- ./server starts one; acu flame offcpu shows what threads wait for";
+  std::string where;
+  std::string_view hint;
   if (!command.empty()) {
     ACU_TRY(const std::string path, session::find_executable(command.front(), "--"));
     symbol::Binaries binaries;
@@ -120,6 +133,8 @@ base::Result<Goroutines> find_goroutines(const session::TargetFilter& filter, co
     symbol::Binaries binaries;
     for (symbol::Binary* file : binaries.find_running())
       if (format::looks_like_go(file->file())) finder.add(*file, file->host_path());
+    finder.add_later();
+    return std::move(finder.out);
   }
   if (!finder.out.programs.empty()) return std::move(finder.out);
   if (!finder.out.problems.empty())
@@ -181,14 +196,6 @@ void walk(const Fields& g, uint64_t innermost, WaitingGoroutine& to) {
   }
 }
 
-std::vector<uint32_t> all_processes() {
-  std::vector<uint32_t> out;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
-  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr)
-    if (auto pid = base::parse_integer(entry->d_name)) out.push_back(static_cast<uint32_t>(*pid));
-  return out;
-}
-
 // What the loader added to the addresses of the program, if the process has mapped it.
 std::optional<uint64_t> bias_in(const std::vector<symbol::Mapping>& map, const GoProgram& program) {
   for (const symbol::Mapping& m : map)
@@ -200,6 +207,14 @@ std::optional<uint64_t> bias_in(const std::vector<symbol::Mapping>& map, const G
 constexpr uint32_t in_call = 3, waits = 4, being_scanned = 0x1000; // values of g.atomicstatus
 
 } // namespace
+
+std::vector<uint32_t> all_processes() {
+  std::vector<uint32_t> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
+  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr)
+    if (auto pid = base::parse_integer(entry->d_name)) out.push_back(static_cast<uint32_t>(*pid));
+  return out;
+}
 
 RunningGoroutines::RunningGoroutines(const std::vector<GoProgram>& programs, const std::vector<int>& pids) {
   std::vector<uint32_t> looked_at(pids.begin(), pids.end());

@@ -17,18 +17,25 @@ struct GoProgram {
   std::vector<format::ElfSegment> segments;
   format::GoWaits waits;
   uint32_t first_note = 0; // notes are numbered by file and reason
+
+  // Place of the branch of runtime.gopark in its page, by which PARKING of flame_goroutines.bt knows it.
+  uint64_t branch_in_page() const { return (waits.park + format::GoWaits::branch) % 4096; }
 };
 
 struct Goroutines {
   std::vector<GoProgram> programs;
+  bool is_of_all = false;           // programs that start later are added (new_go_programs.h)
   std::string functions;            // goroutine_functions.bt
   std::vector<lang::Insert> places; // of its probes
   std::vector<std::string> notes;   // on top of stacks, by number; 0: in a system call
   std::vector<std::string> problems; // files that are left out, and why
 };
 
+// A program with its notes, without probes.
+const GoProgram& add_program(Goroutines& to, std::string name, uint64_t inode, const format::ElfFile& file, format::GoWaits waits);
+
 // The Go programs that a filter may mean: those that the named processes have mapped, the command's, or all that run. Failure: there is none, or none that is
-// supported.
+// supported; not of all, as others may start.
 base::Result<Goroutines> find_goroutines(const session::TargetFilter& filter, const std::vector<std::string>& command);
 
 // Whether the process, or the command, is a Go program: its threads wait for goroutines, which other kinds do not name.
@@ -44,7 +51,10 @@ struct WaitingGoroutine {
   std::string process;          // its name
   std::vector<uint64_t> frames; // innermost first, as of a probe at the entry of runtime.gopark
   bool is_whole = false;        // up to where the goroutine began
+  uint64_t since_ns = 0;        // CLOCK_MONOTONIC: counts from then; 0: from the beginning of the recording
 };
+
+std::vector<uint32_t> all_processes();
 
 // The lists of goroutines of processes, read from their memory while they run.
 class RunningGoroutines {

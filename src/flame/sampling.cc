@@ -12,6 +12,7 @@
 #include "flame/earlier_waits.h"
 #include "flame/gains.h"
 #include "flame/goroutines.h"
+#include "flame/new_go_programs.h"
 #include "format/tracefs.h"
 #include "profile/naming.h"
 #include "session/losses.h"
@@ -80,6 +81,7 @@ struct Sampler {
   base::Status live();
   void keep_to_budget();
   void measure_later();
+  void follow_goroutines();
   base::Result<double> trap_share();
   base::Status add_waiting(session::StackReader& stacks);
   std::vector<std::string_view> leaves() const;
@@ -117,6 +119,7 @@ struct Sampler {
   bool has_goroutines = false; // that the kind does not show
   std::optional<Goroutines> goroutines;
   EarlierWaits earlier;
+  NewGoPrograms new_programs;
   const Viewer* viewer = nullptr;
 };
 
@@ -244,8 +247,10 @@ base::Status Sampler::make_script() {
     ACU_TRY(goroutines, find_goroutines(options.filter, options.command));
     script.script.set_import("goroutine_functions.bt", goroutines->functions);
     for (const lang::Insert& place : goroutines->places) script.script.parts.places.push_back(place);
-    if (!options.quiet)
+    if (!options.quiet) {
       for (const std::string& problem : goroutines->problems) base::write_all(STDERR_FILENO, "WARNING: " + problem + "\n");
+      if (goroutines->programs.empty()) base::write_all(STDERR_FILENO, "no process runs a Go program: those that start are recorded\n");
+    }
   }
   if (kind.allocator == spec::AllocatorCalls::none) return {};
   ACU_TRY(Allocations found, follow_allocations(options));
@@ -296,8 +301,8 @@ base::Status Sampler::live() {
     keep_to_budget();
   else if (is_trial)
     measure_later();
-  else if (kind.is_of_goroutines && !viewer && !slicer)
-    cycle.begin = [this] { earlier.list(*goroutines, options.filter, runner->program(), runner->backend().engine(), recording.profile.about.notes); };
+  else if (kind.is_of_goroutines)
+    follow_goroutines();
   if (kind.is_of_goroutines && slicer && !options.filter.command)
     recording.profile.about.notes.emplace_back("waits that had begun before the recording are not counted with --split");
   if (!is_trial && (options.is_exact || kind.duty_cycle.probes.empty()))
@@ -338,22 +343,48 @@ void Sampler::measure_later() {
   };
 }
 
+// Earlier waits, and programs that start, unless the probes are only tried.
+void Sampler::follow_goroutines() {
+  cycle.next_ns = session::Regular::never;
+  cycle.begin = [this] {
+    if (!viewer && !slicer) earlier.list(*goroutines, options.filter, runner->program(), runner->backend().engine(), recording.profile.about.notes);
+    if (!goroutines->is_of_all) return;
+    new_programs.take_running();
+    cycle.next_ns = 0;
+  };
+  cycle.tick = [this]() -> base::Result<bool> {
+    constexpr uint64_t period_ns = 5'000'000;
+    cycle.next_ns = base::clock_ns() + period_ns;
+    ACU_CHECK(new_programs.take(runner->program(), runner->backend().engine()));
+    std::vector<std::string>& notes = recording.profile.about.notes;
+    for (const NewGoPrograms::Started& s : new_programs.follow(*goroutines, runner->program(), runner->backend(), notes))
+      if (!viewer && !slicer)
+        earlier.add(goroutines->programs[s.program], options.filter, s.pid, s.attached_ns, runner->program(), runner->backend().engine());
+    return true;
+  };
+}
+
 // They weigh what they waited during the recording.
 base::Status Sampler::add_waiting(session::StackReader& stacks) {
   ACU_TRY(const std::vector<uint64_t> ends, earlier.ends(runner->program(), runner->backend().engine(), runner->detached_ns()));
-  uint64_t count = 0;
+  uint64_t count = 0, of_new_programs = 0;
   for (size_t i = 0; i < ends.size(); i++) {
-    if (ends[i] <= runner->attached_ns()) continue;
     const WaitingGoroutine& w = earlier.all()[i];
+    const uint64_t since_ns = std::max(w.since_ns, runner->attached_ns());
+    if (ends[i] <= since_ns) continue;
     profile::RawSample s = {.pid = w.pid, .tid = w.pid, .process = w.process, .thread = w.process, .leaf = goroutines->notes[w.note]};
     s.user = static_cast<uint32_t>(stacks.out.stacks.size());
-    s.weight = ends[i] - runner->attached_ns(), s.count = 1;
+    s.weight = ends[i] - since_ns, s.count = 1;
     runner->names().seen(w.pid, w.frames, 0, 0);
     stacks.out.stacks.push_back({.pid = w.pid, .frames = w.frames, .end = w.is_whole ? "" : std::string(spec::name_of_stack_end(2)), .is_end_known = true});
-    seen++, seen_weight += s.weight, count++;
+    seen++, seen_weight += s.weight, (w.since_ns ? of_new_programs : count)++;
     stacks.out.samples.push_back(std::move(s));
   }
-  if (count) recording.profile.about.notes.push_back(base::counted(count, "wait") + " had begun before the recording and " + (count == 1 ? "counts" : "count") + " from its beginning");
+  const auto note = [&](uint64_t waits, const std::string& before, std::string_view from) {
+    if (waits) recording.profile.about.notes.push_back(base::counted(waits, "wait") + " had begun before " + before + " and " + (waits == 1 ? "counts" : "count") + " from " + std::string(from));
+  };
+  note(count, "the recording", "its beginning");
+  note(of_new_programs, "acu probed programs that started meanwhile,", "then on");
   return {};
 }
 

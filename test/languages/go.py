@@ -8,6 +8,7 @@ import functools
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -94,6 +95,42 @@ def recorded(path):
     return totals, reasons
 
 
+def begin_recording(command):
+    """acu, once it is attached."""
+    tracer = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    first = tracer.stderr.readline()  # the cost was measured: it will be attached for good
+    need("estimated overhead" in first, first)
+    wait_until_attached(tracer.pid)
+    return tracer
+
+
+def record_all(acu, program, seconds, is_late=False):
+    """The same as record() for a program that starts while all are recorded, from a file that acu has not seen. Late: acu looks at it when it waits already."""
+    path, new = os.path.join(FOLDER, "all.folded"), program + "-new"
+    shutil.copy(program, new)
+    tracer = begin_recording([acu, "flame", "goroutines", "-o", path, "--duration", f"{LIMIT}s"])
+    target = None
+    try:
+        if is_late:
+            tracer.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        target = subprocess.Popen([new, str(seconds), "7", "0", "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        need(target.stdout.readline() == "ready\n", "the program is not ready")
+        tracer.send_signal(signal.SIGCONT)
+        time.sleep(patient(1) if is_late else 0)
+        own = measured(target.communicate("\n", timeout=LIMIT)[0])
+        more = time.monotonic() - begun - own["measured"] / 1e9
+        tracer.send_signal(signal.SIGINT)
+        problems = tracer.communicate(timeout=LIMIT)[1]
+        need(tracer.returncode == 0, f"status {tracer.returncode}: {problems[-600:]}")
+    finally:
+        for process in filter(None, (target, tracer)):
+            process.kill()
+            process.wait()
+        os.remove(new)
+    return own, *recorded(path), more, problems
+
+
 def record(acu, program, how, many, seconds, *options):
     """Runs the program with acu: its own times, acu's, acu's by reason, the seconds that acu looked at it longer than it measured itself, and acu's messages."""
     path = os.path.join(FOLDER, "waits.folded")
@@ -106,10 +143,7 @@ def record(acu, program, how, many, seconds, *options):
     target = subprocess.Popen([*words, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         need(target.stdout.readline() == "ready\n", "the program is not ready")
-        tracer = subprocess.Popen([*flame, "-p", str(target.pid)], stderr=subprocess.PIPE, text=True)
-        first = tracer.stderr.readline()  # the cost was measured: it will be attached for good
-        need("estimated overhead" in first, first)
-        wait_until_attached(tracer.pid)
+        tracer = begin_recording([*flame, "-p", str(target.pid)])
         out = target.communicate("\n", timeout=LIMIT)[0]
         problems = tracer.communicate(timeout=LIMIT)[1]
         need(tracer.returncode == 0, f"status {tracer.returncode}: {problems[-600:]}")
@@ -163,6 +197,21 @@ def is_found(go):
     return test
 
 
+def starts_later(go, build, is_late):
+    def test(acu):
+        """A program that starts while all are recorded."""
+        own, found, reasons, more, problems = record_all(acu, built(go, build), patient(3), is_late)
+        need("lost 0" in problems and "WARNING" not in problems, problems)
+        for function in set(REASONS) - {"main.waitsAmongMany"}:
+            weight, least, most = found.get(function, 0), own[function], own[function] + more * 1e9
+            need((1 - max(EXACT, LATE.get(function, 0))) * least <= weight <= (1 + EXACT) * most, f"{function}: acu found {weight / 1e9:.3f} s, the program {least / 1e9:.3f} s of {most / 1e9:.3f} s\n{problems}")
+            named = sum(reasons.get((function, reason), 0) for reason in REASONS[function])
+            need(named >= 0.9 * weight, f"{function}: {[(r, w) for (f, r), w in reasons.items() if f == function]}")
+        if is_late:
+            need(re.search(r"\d+ waits had begun before acu probed programs that started meanwhile, and count from then on", problems), problems)
+    return test
+
+
 def ends_with_the_program(go):
     def test(acu):
         """Waits of a program that is killed end there, also if none began during the recording."""
@@ -173,9 +222,7 @@ def ends_with_the_program(go):
         target = subprocess.Popen([program], stdout=subprocess.PIPE, text=True)
         try:
             need(target.stdout.readline() == "ready\n", "the program is not ready")
-            tracer = subprocess.Popen([acu, "flame", "goroutines", "--duration", f"{patient(8)}s", "-o", path], stderr=subprocess.PIPE, text=True)
-            need("estimated overhead" in tracer.stderr.readline(), "no estimate")
-            wait_until_attached(tracer.pid)
+            tracer = begin_recording([acu, "flame", "goroutines", "--duration", f"{patient(8)}s", "-o", path])
         finally:
             target.kill()
             target.wait()
@@ -254,6 +301,9 @@ def tests(commands):
         yield f"{go}: 10,000 goroutines, attached before they start", waits(go, "plain", "before", 10000, ["--exact"])
         yield f"{go}: 10,000 goroutines, attached after they start", waits(go, "plain", "after", 10000)
         yield f"{go}: all programs", is_found(go)
+        yield f"{go}: starts while all are recorded", starts_later(go, "plain", False)
+        yield f"{go}: stripped, starts while all are recorded", starts_later(go, "movable and stripped", False)
+        yield f"{go}: waits before acu has seen that it starts", starts_later(go, "stripped", True)
         yield f"{go}: killed", ends_with_the_program(go)
         yield f"{go}: self", is_charged(go)
         yield f"{go}: limit of overhead", keeps_to_the_limit(go)

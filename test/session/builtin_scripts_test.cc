@@ -92,7 +92,7 @@ TEST(BuiltinScripts, EachKindCompilesForEachTarget) {
     for (const TargetFilter& f : filters()) {
       auto script = flame::make_sampling_script(k, f, 99, is_exact = !is_exact && k.is_sampled, 1'000'000'000);
       ASSERT_TRUE(script.ok()) << k.name << ": " << script.error().message;
-      for (const char* probe : {"parking0", "resuming0"})
+      for (const char* probe : {"parking0", "resuming0", "later_parking", "later_resuming"})
         if (k.is_of_goroutines) script->script.set_places(probe, "uprobe:libc:malloc"); // no Go program is needed
       const base::Status status = compiled(std::move(script->script));
       EXPECT_TRUE(status.ok()) << k.name << " " << script->what << ": " << status.error().message;
