@@ -249,4 +249,101 @@ def node_gc(acu):
 
 node_gc.__name__ = "node-gc"
 
-TESTS = [exceptions, python_gc, lua_gc, node_gc]
+NODE_BLOCKS = """\
+const { execSync } = require("child_process");
+const { monitorEventLoopDelay } = require("perf_hooks");
+const { Worker, isMainThread } = require("worker_threads");
+const delay = monitorEventLoopDelay({ resolution: 1 });
+function busy(ms) { for (const end = performance.now() + ms; performance.now() < end;) {} }
+function note(name, work) { const begin = performance.now(); work(); console.log(name, (performance.now() - begin).toFixed(3)); }
+function computes() { note("computes", () => busy(400)); }
+function executes() { note("executes", () => execSync("sleep 0.2")); }
+function works() { busy(150); }
+if (isMainThread) {
+  console.log("main"); // the first line takes long
+  delay.enable();
+  setTimeout(computes, 300);
+  setTimeout(executes, 1200);
+  setTimeout(() => { new Worker(__filename); }, 2000);
+  setTimeout(() => { console.log("most", (delay.max / 1e6).toFixed(3)); delay.disable(); }, 3000);
+} else {
+  setTimeout(works, 300);
+  setTimeout(() => {}, 600);
+}
+"""
+
+
+def node_loop(acu):
+    node = shutil.which("node")
+    if not node:
+        return "no Node.js here"
+    node, script = os.path.realpath(node), write("blocks.js", NODE_BLOCKS)
+    name = os.path.basename(node)
+    for _ in range(3):  # other programs may have the CPU when the loop is to turn
+        text = follow(acu, "node-loop.bt", [node, script], ["--", f"--name={name}", "--ms=100"])
+        found = re.findall(r"^\d\d:\d\d:\d\d\.\d{6} (\d+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) (\w+)\n((?:        .+\n)*)", text, re.M)
+        turns = {function: [f for f in found if re.search(rf"^        {function} {re.escape(script)}:\d+$", f[7], re.M)] for function in ("computes", "executes", "works")}
+        told = {name: float(ms) for name, ms in re.findall(r"^(computes|executes|most) ([\d.]+)$", text, re.M)}
+        off = {name: abs(int(turns[name][0][2]) / told[name] - 1) for name in ("computes", "executes") if turns[name]}
+        if len(off) == 2 and max(off.values()) <= 0.05 and abs(int(turns["computes"][0][2]) / told["most"] - 1) <= 0.05:
+            break
+    need([len(turns[function]) for function in ("computes", "executes", "works")] == [1, 1, 1], text)
+    need(len(off) == 2 and max(off.values()) <= 0.05, f"off by {off} of {told}:\n{text}")
+    need(abs(int(turns["computes"][0][2]) / told["most"] - 1) <= 0.05, f"the program's longest delay was {told['most']} ms:\n{text}")
+    pid, tid, lag, cpu, samples, longest, call, _ = turns["computes"][0]
+    need(pid == tid and int(cpu) <= int(lag) + 20 and int(samples) >= 10 and int(longest) <= int(lag) // 2, text)
+    pid, tid, lag, cpu, samples, longest, call, _ = turns["executes"][0]
+    need(call in ("epoll_pwait", "epoll_wait") and 195 <= int(longest) <= int(lag) and int(cpu) <= int(lag) // 2, text)
+    need(turns["works"][0][0] == pid != turns["works"][0][1] and int(turns["works"][0][2]) >= 150, text)
+    need(histogram_total(text, f"@us[{pid}, {pid}]") >= 100, text)
+
+
+node_loop.__name__ = "node-loop"
+
+RUBY_COLLECTS = """\
+sleep 0.5
+$kept = []
+def fills
+  400000.times do |n|
+    $kept << ["x#{n}", n]
+    $kept.shift(100000) if $kept.size > 200000
+  end
+end
+def collects
+  GC.start
+end
+fills
+before = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+collects
+puts "took #{((Process.clock_gettime(Process::CLOCK_MONOTONIC) - before) * 1e6).to_i}"
+100.times { Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) }
+puts "total #{GC.respond_to?(:total_time) ? GC.total_time / 1000 : 0} #{GC.count}"
+"""
+
+
+def ruby_gc(acu):
+    library = next(iter(sorted(glob.glob("/usr/lib/x86_64-linux-gnu/libruby-*.so.*"))), "")
+    if not shutil.which("ruby") or not library or "gc__mark__begin" not in subprocess.run(["readelf", "-n", library], capture_output=True, text=True).stdout:
+        return "no Ruby with static probes here"
+    script = write("collects.rb", RUBY_COLLECTS)
+    for _ in range(3):  # Ruby's clock is CPU time: as above
+        text = follow(acu, "ruby-gc.bt", ["nice", "-n", "-15", "ruby", "--disable=gems", script], [library, "--", "--min-us=0", "--name=ruby"])
+        total, count = (int(n) for n in re.search(r"^total (\d+) (\d+)$", text, re.M).groups())
+        took = int(re.search(r"^took (\d+)$", text, re.M).group(1))
+        sums = {work: (int(n), int(us)) for work, n, us in re.findall(r"^@total_us\[(.+)\]: \{ \.count = (\d+), \.average = \d+, \.total = (\d+) \}$", text, re.M)}
+        own = sum(us for _, us in sums.values())
+        found = re.findall(r"^\d\d:\d\d:\d\d\.\d{6} \d+ +ruby +(\d+) ([a-z, ]+)\n((?:        .+\n)*)", text, re.M)
+        asked = [int(us) for us, _, frames in found if re.search(rf"^        collects {re.escape(script)}:10$", frames, re.M)]
+        if total and abs(own - total) <= 0.05 * total and abs(sum(asked) - took) <= 0.05 * took:
+            break
+    need(sums.get("mark", (0, 0))[0] + sums.get("mark, sweep", (0, 0))[0] == count, f"not {count} collections:\n{text}")
+    need(abs(sum(asked) - took) <= 0.05 * took, f"{asked} us, the program measured {took}:\n{text}")
+    if total:
+        need(abs(own - total) <= 0.05 * total, f"{own} us, Ruby counted {total}:\n{text}")
+        need(any(re.search(rf"^        (block in )?fills {re.escape(script)}:\d+$", frames, re.M) for _, work, frames in found if work == "mark step"), text)
+    need("No collections in /usr/bin/env" in follow(acu, "ruby-gc.bt", ["true"], ["/usr/bin/env"]), "no hint")
+
+
+ruby_gc.__name__ = "ruby-gc"
+
+TESTS = [exceptions, python_gc, lua_gc, node_gc, node_loop, ruby_gc]

@@ -16,6 +16,7 @@ import caches
 import calls
 import connections
 import disks
+import go
 import java
 import languages
 import mistakes
@@ -183,7 +184,7 @@ def headers(_):
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
          *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS, *storage.TESTS, *connections.TESTS, *processes.TESTS,
-         *resources.TESTS, *postgres.TESTS, *mysql.TESTS, *caches.TESTS, *web.TESTS, *nginx.TESTS, *routes.TESTS, *schemas.TESTS, *java.TESTS, *security.TESTS, *behaviour.TESTS, *mistakes.TESTS]
+         *resources.TESTS, *postgres.TESTS, *mysql.TESTS, *caches.TESTS, *web.TESTS, *nginx.TESTS, *routes.TESTS, *schemas.TESTS, *java.TESTS, *go.TESTS, *security.TESTS, *behaviour.TESTS, *mistakes.TESTS]
 
 
 sys.exit(run_suite(TESTS, TMP))
