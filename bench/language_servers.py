@@ -1,14 +1,18 @@
-"""Servers in interpreted languages, for languages.py: each is started, answers requests, and is asked for its processes.
+"""Servers in interpreted and compiled languages, for languages.py: each is started, answers requests, and is asked for its processes.
 
 The work of a request is a few milliseconds or less in several functions, with strings, tables and a regular expression. Everything is on loopback, in a
 temporary folder.
 """
+import atexit
 import contextlib
+import functools
 import os
 import re
+import shutil
 import socket
 import struct
 import subprocess
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -60,6 +64,113 @@ function rank($found) { usort($found, fn($a, $b) => $b["price"] <=> $a["price"])
 function page($found) { return implode("", array_map(fn($i) => sprintf("<li>%s %.2f</li>", $i["name"], $i["price"]), $found)); }
 for ($i = 0; $i < 5; $i++) $text = page(rank(search(items())));
 echo strlen($text);
+"""
+RUBY = r"""
+ITEMS = (1..300).map { |i| { name: "item #{i} of the catalog", price: i * 1.19 } }
+def matches(item, pattern) = item[:name].match?(pattern)
+def search(pattern) = ITEMS.select { |item| matches(item, pattern) }
+def rank(found) = found.sort { |a, b| b[:price] <=> a[:price] }
+def page(found) = found.map { |item| format("<li>%s %.2f</li>", item[:name], item[:price]) }.join
+def handle = page(rank(search(/[1-4]\d* of/)))
+$stdout.sync = true
+while $stdin.gets do 5.times { handle }; puts end
+"""
+NODE = r"""
+const items = Array.from({ length: 300 }, (_, i) => ({ name: `item ${i + 1} of the catalog`, price: (i + 1) * 1.19 }));
+function matches(item, pattern) { return pattern.test(item.name); }
+function search(pattern) { return items.filter((item) => matches(item, pattern)); }
+function rank(found) { return found.sort((a, b) => b.price - a.price); }
+function page(found) { return found.map((item) => `<li>${item.name} ${item.price.toFixed(2)}</li>`).join(""); }
+function handle() { return page(rank(search(/[1-4]\d* of/))); }
+process.stdin.on("data", () => { for (let i = 0; i < 10; i++) handle(); process.stdout.write("\n"); });
+"""
+JAVA = r"""
+import java.util.*;
+import java.util.regex.*;
+import java.util.stream.*;
+public class Server {
+  record Item(String name, double price) {}
+  static final List<Item> items = IntStream.rangeClosed(1, 300).mapToObj(i -> new Item("item " + i + " of the catalog", i * 1.19)).toList();
+  static boolean matches(Item item, Pattern pattern) { return pattern.matcher(item.name()).find(); }
+  static List<Item> search(Pattern pattern) {
+    List<Item> found = new ArrayList<>();
+    for (Item item : items) if (matches(item, pattern)) found.add(item);
+    return found;
+  }
+  static List<Item> rank(List<Item> found) { found.sort(Comparator.comparingDouble(Item::price).reversed()); return found; }
+  static String page(List<Item> found) {
+    StringBuilder out = new StringBuilder();
+    for (Item item : found) out.append("<li>").append(item.name()).append(' ').append(Math.round(item.price() * 100) / 100.0).append("</li>");
+    return out.toString();
+  }
+  static String handle() { return page(rank(search(Pattern.compile("[1-4]\\d* of")))); }
+  public static void main(String[] words) throws Exception {
+    while (System.in.read() >= 0) {
+      int length = 0;
+      for (int i = 0; i < 20; i++) length += handle().length();
+      System.out.write(length > 0 ? '\n' : '!');
+      System.out.flush();
+    }
+  }
+}
+"""
+GO = r"""
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"sort"
+	"strings"
+)
+
+type item struct {
+	name  string
+	price float64
+}
+
+var items []item
+var pattern = regexp.MustCompile(`[1-4]\d* of`)
+
+func matches(i item) bool { return pattern.MatchString(i.name) }
+
+func search() (found []item) {
+	for _, i := range items {
+		if matches(i) {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+func rank(found []item) []item {
+	sort.Slice(found, func(a, b int) bool { return found[a].price > found[b].price })
+	return found
+}
+
+func page(found []item) string {
+	var out strings.Builder
+	for _, i := range found {
+		fmt.Fprintf(&out, "<li>%s %.2f</li>", i.name, i.price)
+	}
+	return out.String()
+}
+
+func main() {
+	for i := 1; i <= 300; i++ {
+		items = append(items, item{fmt.Sprintf("item %d of the catalog", i), float64(i) * 1.19})
+	}
+	for line := make([]byte, 1); ; {
+		if n, _ := os.Stdin.Read(line); n == 0 {
+			return
+		}
+		for i := 0; i < 5; i++ {
+			page(rank(search()))
+		}
+		os.Stdout.Write([]byte("\n"))
+	}
+}
 """
 NGINX = """
 load_module /usr/lib/nginx/modules/ndk_http_module.so;
@@ -181,4 +292,33 @@ def php_fpm(folder):
         yield children_of(server.pid)[0], ask
 
 
-SERVERS = {"Python": python, "nginx with Lua": nginx_lua, "Perl": perl, "php-fpm": php_fpm}
+def ruby(folder):
+    return by_pipe(["ruby", "--disable=gems", put(folder, "server.rb", RUBY)])
+
+
+def node(folder):
+    return by_pipe(["node", put(folder, "server.js", NODE)])
+
+
+@functools.cache
+def compiled(name, text, command, *words):
+    """A folder with the program; `command` is run in it."""
+    folder = tempfile.mkdtemp(prefix="acu-bench-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    put(folder, name, text)
+    subprocess.run([command, *words], cwd=folder, check=True, stdout=subprocess.DEVNULL, env=dict(os.environ, GO111MODULE="off", GOCACHE=os.path.join(folder, "cache"), CGO_ENABLED="0"))
+    return folder
+
+
+def java(_):
+    return by_pipe(["java", "-cp", compiled("Server.java", JAVA, "javac", "Server.java"), "Server"])
+
+
+def go(_):
+    return by_pipe([os.path.join(compiled("server.go", GO, "go", "build", "server.go"), "server")])
+
+
+# With the program that each needs, and seconds until compilers have done most of their work.
+SERVERS = {"Python": (python, "/usr/bin/python3", 0.3), "nginx with Lua": (nginx_lua, "/usr/sbin/nginx", 0.3), "Perl": (perl, "perl", 0.3),
+           "php-fpm": (php_fpm, "/usr/sbin/php-fpm8.2", 0.3), "Ruby": (ruby, "ruby", 0.3), "Node.js": (node, "node", 1.5), "Java": (java, "javac", 3),
+           "Go": (go, "go", 0.3)}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What frames of a language cost: languages.py --acu PATH [--pairs 7] [--out FILE]
+"""What frames of a language cost: languages.py --acu PATH [--pairs 7] [--seconds 3] [--only NAME] [--out FILE]
 
-Servers in Python, Lua (in nginx), Perl and PHP (php-fpm; language_servers.py): requests in a second of their own CPU time, bare and with `acu flame`
+Servers in Python, Lua (in nginx), Perl, PHP (php-fpm), Ruby, Node.js, Java and Go (language_servers.py): requests in a second of their own CPU time, bare and with `acu flame`
 attached at 99 and 999 Hz, or `perf record -g`, whose stacks have no frames of a language; in turns, so that what else the host does meets all of them. The median of the ratios to the bare
 runs beside them, and the recorder's CPU time. Then the time of a stack in a probe at getppid(2), 3 and 30 Python functions deep, with language frames and without (--lang native): the least
 of several runs, less that of an empty probe.
@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import os
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -56,7 +57,7 @@ def recording(acu, recorder, pid, folder):
             raise RuntimeError(f"{' '.join(words)} failed")
 
 
-def measure(acu, make_server, recorder, seconds):
+def measure(acu, make_server, warm_up, recorder, seconds):
     """Requests in a second of CPU time of the process that answers, and the recorder's CPU time in a second."""
     def ask_until(end):
         requests = 0
@@ -65,7 +66,7 @@ def measure(acu, make_server, recorder, seconds):
             requests += 1
         return requests
     with tempfile.TemporaryDirectory() as folder, make_server(folder) as (pid, ask):
-        ask_until(time.monotonic() + 0.3)
+        ask_until(time.monotonic() + warm_up)
         with recording(acu, recorder, pid, folder) as process:
             ask_until(time.monotonic() + 0.7 * bool(process))  # until it is attached
             begin = (time.monotonic(), cpu_ns(pid), cpu_ns(process.pid) if process else 0)
@@ -90,6 +91,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--python", default="/usr/bin/python3")
+    parser.add_argument("--only", default="", help="servers whose name has this")
     parser.add_argument("--out")
     options = parser.parse_args()
     acu = os.path.abspath(options.acu)
@@ -97,17 +99,20 @@ def main():
         depths = os.path.join(folder, "depths.py")
         with open(depths, "w") as f:
             f.write(DEPTHS)
-        ratios, costs = ({(name, recorder): [] for name in SERVERS for recorder in RECORDERS} for _ in range(2))
+        servers = {name: (make, warm_up) for name, (make, program, warm_up) in SERVERS.items() if options.only in name and shutil.which(program)}
+        ratios, costs = ({(name, recorder): [] for name in servers for recorder in RECORDERS} for _ in range(2))
         for _ in range(options.pairs):
-            for name, make_server in SERVERS.items():
+            for name, (make_server, warm_up) in servers.items():
                 for recorder in RECORDERS:
-                    bare, _ = measure(acu, make_server, None, options.seconds)
-                    speed, cost = measure(acu, make_server, recorder, options.seconds)
+                    bare, _ = measure(acu, make_server, warm_up, None, options.seconds)
+                    speed, cost = measure(acu, make_server, warm_up, recorder, options.seconds)
                     ratios[name, recorder].append(speed / bare)
                     costs[name, recorder].append(cost)
+        missing = [name for name, (_, program, _) in SERVERS.items() if options.only in name and not shutil.which(program)]
         version = subprocess.run([options.python, "--version"], capture_output=True, text=True).stdout.strip()
         text = (f"## Language frames\n\nbench/languages.py, {version}. Servers under requests one after the other, medians of {options.pairs} pairs of runs (in "
                 f"parentheses the middle half); the stacks of `perf record -g` have no frames of a language. *CPU*: of the recorder while it records. "
+                + (f"Not installed here: {', '.join(missing)}. " if missing else "") +
                 "Load average of the host at the end: " + open("/proc/loadavg").read().split()[0] + ". Then what a stack costs in a probe at a system call.\n\n"
                 "| server | recorder | requests per second of CPU time, of bare | CPU |\n|---|---|---|---|\n")
         for (name, recorder), found in ratios.items():
