@@ -193,12 +193,14 @@ base::Result<profile::Profile> profile_of(const Reader& reader, const Part& part
   out.about.what = about.what;
   out.about.host = about.host;
   out.about.version = about.version;
-  out.about.start_ns = about.begin_wall_ns;
-  out.about.duration_ns = about.end_ns - std::min(about.begin_ns, about.end_ns);
+  const uint64_t until = std::min(about.end_ns, part.until_ns), from = std::min(std::max(about.begin_ns, part.from_ns), until);
+  out.about.start_ns = about.begin_wall_ns + (from - std::min(about.begin_ns, from));
+  out.about.duration_ns = until - from;
   out.about.period_ns = count ? weight_ns / count : 0;
   out.about.samples = count;
   out.about.lost = reader.counts()[samples.kinds[0]].lost;
-  out.about.own_cpu_ns = about.own_cpu_ns;
+  const bool is_whole = from == about.begin_ns && until == about.end_ns;
+  out.about.own_cpu_ns = is_whole ? about.own_cpu_ns : 0; // what acu took is known of the whole recording only
   out.about.notes = about.notes;
   out.about.incomplete = profile::why_incomplete(out);
   return out;

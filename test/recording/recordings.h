@@ -60,7 +60,7 @@ inline void add_names(Names& names, const std::string& suffix) {
 
 // Failure: what the writer says. `begin_ns` is 1 s.
 inline base::Status write_sample(const std::string& path, Written& w, size_t events = 300) {
-  w.about = {.what = "all processes", .host = "host", .version = "0.1", .begin_ns = 1'000'000'000, .end_ns = 2'000'000'000, .begin_wall_ns = 77, .cpus = 2, .notes = {"lost 3 events"}};
+  w.about = {.what = "all processes", .host = "host", .version = "0.1", .begin_ns = 1'000'000'000, .end_ns = 2'000'000'000, .begin_wall_ns = 77, .cpus = 2, .own_cpu_ns = 5, .notes = {"lost 3 events"}};
   ACU_TRY(Writer writer, Writer::create(path, w.about));
   for (const KindRow& row : kind_rows) {
     w.kinds.push_back(kind_of(row.kind));

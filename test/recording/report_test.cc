@@ -49,6 +49,18 @@ TEST_F(Reports, SamplesAreAProfile) {
   auto half = profile_of(reader, {.until_ns = 1'003'074'999});
   ASSERT_TRUE(half.ok());
   EXPECT_EQ(half->total(), 150u) << "two each microsecond, from 1.003 s on";
+  EXPECT_EQ(half->about.duration_ns, 3'074'999u) << "comparisons divide by it";
+  EXPECT_EQ(half->about.start_ns, 77u);
+  EXPECT_EQ(half->about.own_cpu_ns, 0u) << "known of the whole only";
+  EXPECT_EQ(same->about.duration_ns, 1'000'000'000u);
+  EXPECT_EQ(same->about.own_cpu_ns, 5u);
+  auto later = profile_of(reader, {.from_ns = 1'003'100'000, .until_ns = 9'000'000'000});
+  ASSERT_TRUE(later.ok());
+  EXPECT_EQ(later->about.duration_ns, 996'900'000u) << "until the end of the recording";
+  EXPECT_EQ(later->about.start_ns, 3'100'077u);
+  auto none = profile_of(reader, {.from_ns = 5'000'000'000});
+  ASSERT_TRUE(none.ok());
+  EXPECT_EQ(none->about.duration_ns, 0u);
 }
 
 TEST_F(Reports, LinesOfAScriptAreShown) {
