@@ -21,6 +21,11 @@ std::string_view text(base::Reader& in) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+bool take_text(base::Reader& in, Room& room, std::string& to) {
+  const std::string_view found = text(in);
+  return room.take(found.size()) && (to = found, true);
+}
+
 // A number below `end`.
 template<class T> bool take(base::Reader& in, uint64_t end, T& to) {
   const uint64_t value = in.uleb128();
@@ -80,14 +85,13 @@ static bool makes_sense(const EventKind& kind) {
   return false;
 }
 
-bool read_kinds(base::Reader& in, std::vector<EventKind>& to) {
+bool read_kinds(base::Reader& in, std::vector<EventKind>& to, Room& room) {
   return each(in, [&] {
     EventKind& kind = to.emplace_back();
-    kind.name = text(in);
+    if (!take_text(in, room, kind.name)) return false;
     return to.size() <= max_kinds && take(in, static_cast<uint64_t>(Meaning::mark) + 1, kind.meaning) && each(in, [&] {
              Field& field = kind.fields.emplace_back();
-             field.name = text(in);
-             return kind.fields.size() <= max_fields && take(in, static_cast<uint64_t>(FieldType::stack) + 1, field.type);
+             return kind.fields.size() <= max_fields && take_text(in, room, field.name) && take(in, static_cast<uint64_t>(FieldType::stack) + 1, field.type);
            }) && makes_sense(kind);
   });
 }
@@ -166,21 +170,21 @@ std::string names_body(const Names& names, NamesDone& done) {
   return out;
 }
 
-bool read_names(base::Reader& in, Names& to) {
-  const auto room = [](const auto& list) { return list.size() < max_names; };
-  return each(in, [&] { return room(to.texts) && (to.texts.emplace_back(text(in)), true); }) && each(in, [&] {
+bool read_names(base::Reader& in, Names& to, Room& room) {
+  const auto fits = [&](const auto& list) { return list.size() < max_names && room.take(sizeof list[0]); };
+  return each(in, [&] { return fits(to.texts) && take_text(in, room, to.texts.emplace_back()); }) && each(in, [&] {
            Thread t;
            t.pid = static_cast<uint32_t>(in.uleb128()), t.tid = static_cast<uint32_t>(in.uleb128());
-           if (!room(to.threads) || !take(in, to.texts.size(), t.process) || !take(in, to.texts.size(), t.name)) return false;
+           if (!fits(to.threads) || !take(in, to.texts.size(), t.process) || !take(in, to.texts.size(), t.name)) return false;
            return to.threads.push_back(t), true;
          }) && each(in, [&] {
            Frame f;
-           if (!room(to.frames) || !take(in, to.texts.size(), f.name) || !take(in, to.texts.size(), f.module) || !take(in, spec::frame_kinds.size(), f.kind)) return false;
+           if (!fits(to.frames) || !take(in, to.texts.size(), f.name) || !take(in, to.texts.size(), f.module) || !take(in, spec::frame_kinds.size(), f.kind)) return false;
            return to.frames.push_back(f), true;
          }) && each(in, [&] {
            const uint64_t back = in.uleb128();
            Stack s;
-           if (!room(to.stacks) || !back || back > to.stacks.size() || !take(in, to.frames.size(), s.frame)) return false;
+           if (!fits(to.stacks) || !back || back > to.stacks.size() || !take(in, to.frames.size(), s.frame)) return false;
            s.caller = static_cast<uint32_t>(to.stacks.size() - back);
            return to.stacks.push_back(s), true;
          });

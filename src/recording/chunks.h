@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "recording/events.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -49,11 +50,29 @@ struct Place {
   Chunk chunk;
 };
 
+// The memory that the names of a file may take. Zeroes are packed into a thirty-thousandth of their size: without a limit, a small file would take all memory.
+class Room {
+public:
+  explicit Room(uint64_t file_size) : size_(std::max<uint64_t>(256 << 20, file_size * 128)), left_(size_) {}
+  // False: there is none left.
+  bool take(uint64_t bytes) {
+    is_full_ = bytes > left_;
+    if (!is_full_) left_ -= bytes;
+    return !is_full_;
+  }
+  bool is_full() const { return is_full_; }
+  uint64_t size() const { return size_; }
+
+private:
+  uint64_t size_, left_;
+  bool is_full_ = false;
+};
+
 // Bodies. Reading fails (false) if something refers to what is not there, or is more than a recording may have.
 std::string about_body(const About& about);
 bool read_about(base::Reader& in, About& to);
 std::string kinds_body(std::span<const EventKind> kinds);
-bool read_kinds(base::Reader& in, std::vector<EventKind>& to);
+bool read_kinds(base::Reader& in, std::vector<EventKind>& to, Room& room);
 std::string counts_body(std::span<const Count> counts);
 bool read_counts(base::Reader& in, std::vector<Count>& to);
 std::string index_body(std::span<const Place> places);
@@ -68,6 +87,6 @@ struct NamesDone {
 };
 // The next ones, up to about a megabyte; empty: all are in the file.
 std::string names_body(const Names& names, NamesDone& done);
-bool read_names(base::Reader& in, Names& to);
+bool read_names(base::Reader& in, Names& to, Room& room);
 
 } // namespace recording

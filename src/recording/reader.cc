@@ -20,6 +20,7 @@ struct Reader::Parts {
   std::vector<Count> counts;
   std::vector<Place> places; // of chunks of events
   bool is_complete = false;
+  Room room{0};
 
   base::Status open();
   bool take_index();
@@ -58,7 +59,14 @@ bool Reader::Parts::take_index() {
   auto body = unpack(file, index.offset, chunk);
   if (!body.ok()) return false;
   base::Reader in(std::as_bytes(std::span(*body)));
-  return read_index(in, places);
+  if (!read_index(in, places)) return false;
+  // One behind the other: none is read again and again.
+  uint64_t end_of_last = start_size;
+  for (const Place& place : places) {
+    if (place.offset < end_of_last || place.offset > file.size()) return false;
+    end_of_last = place.offset + header_size + place.chunk.stored;
+  }
+  return true;
 }
 
 base::Status Reader::Parts::walk() {
@@ -91,12 +99,13 @@ base::Status Reader::Parts::read_rest(const Place& place) {
   bool ok = true;
   switch (place.chunk.what) {
   case What::about: ok = read_about(in, about); break;
-  case What::kinds: ok = read_kinds(in, kinds); break;
-  case What::names: ok = read_names(in, names); break;
+  case What::kinds: ok = read_kinds(in, kinds, room); break;
+  case What::names: ok = read_names(in, names, room); break;
   case What::counts: ok = read_counts(in, counts), is_complete = true; break;
   case What::events:
   case What::index: break;
   }
+  if (room.is_full()) return damaged(place, "the names of the recording take more than " + std::to_string(room.size() >> 20) + " MiB, which a file of its size does not have");
   if (!ok) return damaged(place, bad_reference);
   return {};
 }
@@ -107,6 +116,7 @@ base::Status Reader::Parts::open() {
   if (text.size() < start_size || text[magic.size()] != version)
     return base::Error{base::Failure::runtime, text.size() < start_size ? "the recording is cut within its first bytes"
                                                                         : std::string("the recording has format version ") + text[magic.size()] + ", of a newer acu; this acu reads version 1"};
+  room = Room(file.size());
   if (!take_index()) ACU_CHECK(walk());
   for (const Place& place : places)
     if (place.chunk.what != What::events) ACU_CHECK(read_rest(place));

@@ -207,6 +207,47 @@ TEST_F(Files, BodiesAreChecked) {
   EXPECT_TRUE(refuses({.what = What::kinds}, std::string("\1\0\1\0", 4)));      // a switch without the next thread
 }
 
+// A few bytes of file must not become gigabytes of names.
+TEST_F(Files, NamesTakeNoMoreMemoryThanAFileOfTheSizeHas) {
+  const std::string start = std::string(magic) + version + pack({.what = What::about}, about_body({}));
+  std::string text, kind;
+  put(text, 1), put(text, std::string(max_body - 16, '\0')), text += std::string(3, '\0'); // of texts, threads, frames and stacks
+  put(kind, 1), put(kind, std::string(max_body - 16, '\0')), kind += std::string(2, '\0'); // of kinds: meaning, fields
+  for (const auto& [what, body] : {std::pair(What::names, text), std::pair(What::kinds, kind)}) {
+    const std::string chunk = pack({.what = what}, body);
+    std::string bytes = start;
+    for (int i = 0; i < 15; i++) bytes += chunk;
+    auto reader = Reader::of(bytes);
+    ASSERT_TRUE(reader.ok()) << reader.error().message;
+    for (int i = 0; i < 3; i++) bytes += chunk;
+    ASSERT_LT(bytes.size(), 1u << 20);
+    reader = Reader::of(bytes);
+    ASSERT_FALSE(reader.ok());
+    EXPECT_NE(reader.error().message.find("take more than 256 MiB"), std::string::npos) << reader.error().message;
+  }
+}
+
+TEST_F(Files, AnIndexThatListsAChunkTwiceIsWrong) {
+  std::string bytes = std::string(magic) + version, body;
+  put(body, 1), put(body, "name"), body += std::string(3, '\0');
+  std::vector<Place> places;
+  for (const auto& [what, text] : {std::pair(What::about, about_body({})), std::pair(What::names, body), std::pair(What::counts, counts_body({}))}) {
+    Place& place = places.emplace_back(Place{.offset = bytes.size(), .chunk = {}});
+    bytes += pack({.what = what}, text);
+    header_at(std::as_bytes(std::span(bytes)), place.offset, place.chunk);
+  }
+  for (const size_t times : {size_t{0}, size_t{1}}) {
+    std::vector<Place> listed = places;
+    listed.insert(listed.begin() + 1, times, places[1]);
+    std::string file = bytes + pack({.what = What::index}, index_body(listed));
+    const uint64_t index = bytes.size();
+    file.append(reinterpret_cast<const char*>(&index), sizeof index) += end_magic;
+    auto reader = Reader::of(file);
+    ASSERT_TRUE(reader.ok()) << reader.error().message;
+    EXPECT_EQ(reader->names().texts, (std::vector<std::string>{"", "name"})) << times;
+  }
+}
+
 TEST_F(Files, AVersionOfANewerAcuIsNamed) {
   std::string bytes = sample(2);
   bytes[magic.size()] = '7';
