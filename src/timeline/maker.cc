@@ -81,15 +81,18 @@ State reason_of(const Interval& call, std::string_view name, WaitKinds& waits) {
   return wait_of_syscall(name).value_or(State::waiting);
 }
 
-// Waits that came without a stack, by what is known of their time. Where several reasons overlap, the one that began last counts.
+// Waits that came without a stack, by what is known of their time. Of the reasons around the middle of a wait, the one that began last counts.
 void explain_waits(Segments& s, std::vector<Interval>& reasons, uint64_t end) {
   std::ranges::stable_sort(reasons, {}, &Interval::begin);
+  size_t next = 0;
+  std::vector<const Interval*> open; // that have begun; one that has ended is no reason for later waits either
   for (size_t i = 0; i < s.size(); i++) {
     if (s.classes[i] != static_cast<uint8_t>(State::waiting) || s.refs[i]) continue;
     const uint64_t middle = s.begins[i] + (s.end_of(i, end) - s.begins[i]) / 2;
-    const auto next = std::ranges::upper_bound(reasons, middle, {}, &Interval::begin);
-    if (next == reasons.begin() || std::prev(next)->end < middle) continue;
-    s.classes[i] = std::prev(next)->of_class, s.refs[i] = std::prev(next)->stack;
+    while (next < reasons.size() && reasons[next].begin <= middle) open.push_back(&reasons[next++]);
+    while (!open.empty() && open.back()->end < middle) open.pop_back();
+    if (open.empty()) continue;
+    s.classes[i] = open.back()->of_class, s.refs[i] = open.back()->stack;
   }
 }
 

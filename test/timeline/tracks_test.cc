@@ -178,6 +178,17 @@ TEST(Tracks, waits_by_what_is_known_of_the_time) {
   EXPECT_EQ(states(e.make(), 1), "0 running, 100 lock, 200 running, 300 waiting, 400 running, 500 disk, 600 running, 700 lock, 800 running");
 }
 
+TEST(Tracks, a_reason_that_ended_hides_no_other_one) {
+  Events e;
+  e.names.texts.push_back("fsync");
+  for (const auto& [begin, end] : {std::pair(120, 200), std::pair(250, 500), std::pair(600, 700), std::pair(800, 900)}) e.swap(static_cast<uint64_t>(begin), 0, 1, 0), e.swap(static_cast<uint64_t>(end), 0, 0, 1);
+  e.add(Kind::syscall, 750, 0, 1, {650, 13, 0, 0}); // from 100 on: waits for the journal
+  e.add(Kind::block_io, 200, 0, 1, {80, 1, 3, 4096, 0, 8});
+  e.add(Kind::lock, 230, 0, 1, {20, 0x1000, 2, 0});
+  e.add(Kind::lock, 700, 0, 1, {100, 0x1000, 2, 0});
+  EXPECT_EQ(states(e.make(), 1), "0 running, 120 disk, 200 running, 250 disk, 500 running, 600 lock, 700 running, 800 waiting, 900 running");
+}
+
 TEST(Tracks, the_stack_of_a_call_says_more_than_its_name) {
   Events e;
   const uint32_t gil = e.stack({5, 9, 8}, 3);
