@@ -54,7 +54,7 @@ void Parser::parse_macro() {
 Block* Parser::parse_inserted(const Insert& expression, const Macro& macro) {
   Place place = set_aside();
   const bool was_users = read_users(expression.is_users);
-  input_.enter(*input_.files().add(expression.shown, expression.text), Dialect::script);
+  input_.enter(*input_.files().add(expression.shown, expression.text), Dialect::script, false);
   macro_ = &macro;
   is_inserted_ = true;
   auto* body = program_->arena.make<Block>();

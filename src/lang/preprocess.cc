@@ -33,7 +33,10 @@ void Preprocessor::pop_file() {
   frames_.pop_back();
 }
 
-void Preprocessor::enter(SourceFile& file, Dialect dialect) { push_file(file, dialect, true); }
+void Preprocessor::enter(SourceFile& file, Dialect dialect, bool has_directives) {
+  push_file(file, dialect, true);
+  frames_.back().has_directives = has_directives;
+}
 
 void Preprocessor::leave() {
   pop_contexts(0);

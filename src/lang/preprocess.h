@@ -43,8 +43,9 @@ public:
   // How the tokens of the file on top are read.
   void set_dialect(Dialect d) { frames_.back().lexer.dialect = d; }
 
-  // Reads `file` from here on; at its end, all tokens are `end`, until `leave` goes back to the file before.
-  void enter(SourceFile& file, Dialect dialect);
+  // Reads `file` from here on; at its end, all tokens are `end`, until `leave` goes back to the file before. A part of a line, such as an expression, has no
+  // directives.
+  void enter(SourceFile& file, Dialect dialect, bool has_directives = true);
   void leave();
   Files& files() { return files_; }
   SourceFile& file() { return *frames_.back().file; }
@@ -73,6 +74,7 @@ private:
     bool is_script;
     bool stops;     // left by leave()
     bool was_quiet; // the mistakes, before
+    bool has_directives = true;
     std::vector<Conditional> conditionals;
     uint32_t directives_end = 0;
     // The macro of an #ifndef that encloses all so far, see SourceFile::guard.

@@ -89,6 +89,7 @@ void Preprocessor::directive() {
   if (name.kind == TokenKind::end || name.kind == TokenKind::integer) return; // `#` alone, and marks of lines
   Range where = {begin, name.where.end};
   std::string_view word = name.text;
+  if (!f.has_directives) return mistakes_.tell(tag::bad_directive, where, "there are no directives in an expression");
   if (opens_group(word)) {
     std::string_view guard = word == "ifndef" && was_fresh ? base::trim(line.rest()) : std::string_view();
     guard = guard.substr(0, guard.find_first_of(" \t/"));

@@ -375,6 +375,26 @@ TEST(Program, NotAScript) {
   EXPECT_EQ(tags(std::string((16 << 20) + 1, ' ')), tag::too_large);
 }
 
+// What is put into a script is no more than an expression.
+TEST(Program, InsertedExpressions) {
+  const auto tags_of = [](std::string text) {
+    base::Source source("test", "macro asked { 0 } begin { print(asked) }");
+    base::Diagnostics diagnostics;
+    ParseOptions options;
+    options.parts.expressions.push_back({.name = "asked", .text = std::move(text), .shown = "expression"});
+    parse(source, options, diagnostics);
+    std::string out;
+    for (const base::Diagnostic& d : diagnostics.all()) out += (out.empty() ? "" : " ") + std::string(d.tag);
+    return out;
+  };
+  EXPECT_EQ(tags_of("str(target.a->b[1]) == \"x\" ? 1 : (2, 3)"), "");
+  EXPECT_EQ(tags_of("1); exit("), tag::syntax);
+  EXPECT_EQ(tags_of("1; exit()"), tag::syntax);
+  EXPECT_EQ(tags_of("1) } end { print(2"), tag::syntax);
+  EXPECT_EQ(tags_of("1\n#include \"/etc/hostname\"\n"), tag::bad_directive);
+  EXPECT_EQ(tags_of("#define A 1\nA"), tag::bad_directive) << "and A is a name";
+}
+
 TEST(Program, DepthIsLimited) {
   auto nested = [](std::string_view open, int times) {
     std::string text = "begin { $x = ";
