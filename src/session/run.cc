@@ -41,7 +41,7 @@ namespace {
 constexpr uint64_t trial_steps = 1 << 28; // of a run over memory that changes: it may go in circles
 
 struct Session {
-  Session(const Options& o, std::span<Beside* const> b) : options(o), beside(b) {}
+  Session(const Options& o, std::span<Beside* const> b, std::vector<lang::Insert> inserted) : options(o), beside(b), expressions(std::move(inserted)) {}
 
   base::Status read();
   base::Status parse_and_check();
@@ -62,6 +62,7 @@ struct Session {
 
   const Options& options;
   const std::span<Beside* const> beside;
+  std::vector<lang::Insert> expressions;
   std::unique_ptr<Output> output;
   std::optional<base::Source> source;
   base::Diagnostics diagnostics;
@@ -156,6 +157,7 @@ base::Status Session::parse_and_check() {
   compiling.include_dirs = options.include_dirs;
   compiling.include_files = options.include_files;
   compiling.parts.parameters = options.parameters;
+  compiling.parts.expressions = expressions;
   if (options.d_script) {
     compiling.d_script = &*options.d_script;
     compiling.filters_itself = true; // -p only names $target there
@@ -477,7 +479,7 @@ int refuse(const base::Error& error, const Options& options) {
 
 } // namespace
 
-int run(const Options& given, std::span<Beside* const> beside) {
+int run(const Options& given, std::span<Beside* const> beside, std::vector<lang::Insert> expressions) {
   Options options = given;
   std::erase_if(options.named, [&](auto& n) { return n.first == "help" && (options.help = true); });
   bool has_script = options.has_script || !options.file.empty();
@@ -503,7 +505,7 @@ int run(const Options& given, std::span<Beside* const> beside) {
     return 0;
   }
 
-  Session s(options, beside);
+  Session s(options, beside, std::move(expressions));
   if (host) {
     s.host = std::move(host);
     s.compiling.features = &s.features.emplace(*s.host);

@@ -12,6 +12,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace session {
 
@@ -36,8 +37,8 @@ public:
   virtual bool has_failed() const { return false; }
 };
 
-// Prints to standard output and standard error. Returns the exit status.
-int run(const Options& options, std::span<Beside* const> beside = {});
+// Prints to standard output and standard error. Returns the exit status. `expressions`: the bodies of macros of the script, as lang::Parts has them.
+int run(const Options& options, std::span<Beside* const> beside = {}, std::vector<lang::Insert> expressions = {});
 
 // For tests: runs the begin probes, then the end probes, and gives back all that a session would have written
 // to standard output, maps included. Messages (errorf, losses) follow it, each with "stderr: " before it.

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <poll.h>
 #include <sys/eventfd.h>
 
 namespace session::signals {
@@ -22,6 +23,7 @@ std::atomic<int> event_fd{-1};
 std::atomic<uint64_t> interrupted_ns{0}; // when first
 std::atomic<uint64_t> stopped_ns{0};     // when SIGINT or SIGTERM first came
 std::atomic<bool> is_limited{true};
+std::atomic<uint64_t> deadline_ns{UINT64_MAX};
 std::atomic<void (*)()> last_act{nullptr};
 } // namespace
 
@@ -74,6 +76,15 @@ int patience_ms() {
   return passed < whole ? static_cast<int>((whole - passed + ms - 1) / ms) : 0;
 }
 
+void set_deadline(uint64_t time_ns) { deadline_ns = time_ns; }
+
+bool is_over() {
+  pollfd waiting = {event_fd, POLLIN, 0};
+  return ::poll(&waiting, 1, 0) > 0 || base::clock_ns() >= deadline_ns;
+}
+
+bool is_stopping() { return stopped_ns != 0; }
+
 void lift_limit() { is_limited = false; }
 
 void set_last_act(void (*act)()) { last_act = act; }
@@ -90,6 +101,7 @@ std::vector<int> take() {
 void forget() {
   take();
   interrupted_ns = stopped_ns = 0;
+  is_limited = true;
 }
 
 } // namespace session::signals

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <poll.h>
 
 namespace session {
 
@@ -25,10 +24,7 @@ public:
       : program_(program), stopped_(stopped),
         engine_(program, {.step_budget = step_budget, .target = &stopped.target().memory(),
                           .memory_map = [this](ir::MemoryQuestion q, uint64_t a) { return ask_memory(q, a); },
-                          .interrupted = [] {
-                            pollfd waiting = {signals::fd(), POLLIN, 0};
-                            return ::poll(&waiting, 1, 0) > 0;
-                          }}) {
+                          .interrupted = signals::is_over}) {
     enter_process();
   }
   ir::Engine& engine() override { return engine_; }

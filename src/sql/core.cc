@@ -5,7 +5,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "profile/formats.h"
+#include "recording/report.h"
 #include "snapshot/line.h"
 #include "snapshot/profile.h"
 #include "target/core_target.h"
@@ -69,7 +69,7 @@ base::Result<std::unique_ptr<Subject>> open_subject(const std::string& path) {
   if (!file.valid()) return base::errno_error("cannot read " + base::quoted(path), errno);
   ACU_TRY(const std::string magic, base::read_up_to(file, 4, path));
   if (magic != "\x7f" "ELF") {
-    ACU_TRY(out->recording, profile::read_profile(path));
+    ACU_TRY(out->recording, recording::read_profile(path));
     return out;
   }
   ACU_TRY(out->core, target::open_core(path, {}));

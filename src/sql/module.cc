@@ -1,6 +1,7 @@
 #include "sql/module.h"
 
 #include "base/counted.h"
+#include "base/text.h"
 #include "proc/text.h"
 
 #include <cmath>
@@ -61,6 +62,13 @@ Value as_type(sqlite3_value* from, Type type) {
   }
   default: return {};
   }
+}
+
+// A value that is no argument of this column, as a message has it.
+base::Error wrong_argument(const Column& column, sqlite3_value* value) {
+  const std::string quote = ::sqlite3_value_type(value) == SQLITE_FLOAT ? "" : "'";
+  const auto* text = reinterpret_cast<const char*>(::sqlite3_value_text(value));
+  return {base::Failure::usage, base::quoted(column.name) + " takes " + (column.type == Type::integer ? "a whole number" : "a number") + ", not " + quote + base::printable(text ? text : "") + quote};
 }
 
 int connect(sqlite3* connection, void* source, int, const char* const*, sqlite3_vtab** out, char** error) {
@@ -152,6 +160,7 @@ int filter(sqlite3_vtab_cursor* vtab_cursor, int, const char* uses, int count, s
     Value value = as_type(values[i], table.columns[column].type);
     const bool is_null = std::holds_alternative<std::monostate>(value);
     if (is_null && !table.columns[column].is_argument()) return SQLITE_OK; // equal to nothing
+    if (is_null && ::sqlite3_value_type(values[i]) != SQLITE_NULL) return fail(self, wrong_argument(table.columns[column], values[i]));
     if (static_cast<Use>(uses[2 * i]) == Use::given) cursor.given[column] = std::move(value);
     else wanted = {column, std::move(value)};
   }

@@ -31,8 +31,8 @@ struct Snapshots {
   Limit limit;
   Subject* subject = nullptr;
 
-  // Before a query is planned.
-  void begin() { taken.clear(), used.clear(), notes.clear(), failure = base::Failure::runtime; }
+  // Before a statement is planned. Notes stay: they are of all statements of a query.
+  void begin() { taken.clear(), used.clear(), failure = base::Failure::runtime; }
   base::Result<Snapshot*> take(const Table& table, std::vector<Value> given);
 };
 

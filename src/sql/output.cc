@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <set>
 
 namespace sql {
 
@@ -27,6 +28,18 @@ bool is_number(const Value& value) { return std::holds_alternative<int64_t>(valu
 size_t columns_of(std::string_view text) {
   size_t out = 0;
   for (char c : text) out += base::begins_character(c);
+  return out;
+}
+
+// Columns of one name get numbers, "pid", "pid:1", as SQLite numbers them in CREATE TABLE AS: a name that comes again would replace the first value or be refused.
+std::vector<std::string> distinct(const std::vector<std::string>& columns) {
+  std::set<std::string> taken; // in lower case: names of SQLite have no other difference
+  std::vector<std::string> out;
+  for (const std::string& column : columns) {
+    std::string name = column;
+    for (size_t n = 1; !taken.insert(base::lower(name)).second; n++) name = column + ":" + std::to_string(n);
+    out.push_back(std::move(name));
+  }
   return out;
 }
 
@@ -91,7 +104,7 @@ private:
 class JsonSink final : public Sink {
 public:
   explicit JsonSink(report::Sink& output) : output_(output) {}
-  void begin(const std::vector<std::string>& columns) override { names_ = columns; }
+  void begin(const std::vector<std::string>& columns) override { names_ = distinct(columns); }
   void add(const std::vector<Value>& row) override {
     report::JsonObject object;
     for (size_t i = 0; i < row.size(); i++) {
@@ -151,17 +164,18 @@ void DatabaseSink::run(const std::string& text) {
 }
 
 void DatabaseSink::begin(const std::vector<std::string>& columns) {
-  if (tables_++ && name_ == "result") name_ = "result_" + std::to_string(tables_);
+  const std::string table = of_name_++ ? name_ + "_" + std::to_string(of_name_) : name_;
+  tables_++;
   const auto quoted = [](std::string name) {
     base::replace_all(name, "\"", "\"\"");
     return "\"" + name + "\"";
   };
   std::string names, places;
-  for (const std::string& column : columns) names += (names.empty() ? "" : ", ") + quoted(column), places += places.empty() ? "?" : ", ?";
+  for (const std::string& column : distinct(columns)) names += (names.empty() ? "" : ", ") + quoted(column), places += places.empty() ? "?" : ", ?";
   run("BEGIN");
-  run("CREATE TABLE " + quoted(name_) + " (" + names + ")");
+  run("CREATE TABLE " + quoted(table) + " (" + names + ")");
   ::sqlite3_finalize(std::exchange(insert_, nullptr));
-  const std::string insert = "INSERT INTO " + quoted(name_) + " VALUES (" + places + ")";
+  const std::string insert = "INSERT INTO " + quoted(table) + " VALUES (" + places + ")";
   if (failure_.empty() && ::sqlite3_prepare_v2(connection_, insert.c_str(), -1, &insert_, nullptr) != SQLITE_OK) failure_ = ::sqlite3_errmsg(connection_);
 }
 

@@ -17,8 +17,8 @@ class DatabaseSink final : public Sink {
 public:
   DatabaseSink();
   ~DatabaseSink() override;
-  // The name of the tables to come: "result", then "result_2", …
-  void name_next(std::string name) { name_ = std::move(name); }
+  // The name of the tables to come: the second one is "NAME_2", and so on. Without it, "result".
+  void name_next(std::string name) { name_ = std::move(name), of_name_ = 0; }
   void begin(const std::vector<std::string>& columns) override;
   void add(const std::vector<Value>& row) override;
   void end() override;
@@ -33,7 +33,7 @@ private:
   sqlite3* connection_ = nullptr;
   sqlite3_stmt* insert_ = nullptr;
   std::string name_ = "result", failure_; // the first
-  uint64_t tables_ = 0, rows_ = 0;
+  uint64_t tables_ = 0, rows_ = 0, of_name_ = 0;
 };
 
 } // namespace sql

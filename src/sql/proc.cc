@@ -1,5 +1,6 @@
 #include "sql/proc.h"
 
+#include "base/text.h"
 #include "proc/text.h"
 #include "spec/syscalls.h"
 
@@ -31,6 +32,8 @@ void for_each_process(const Request& request, const std::function<void(int pid, 
     take(pid, "/proc/" + std::to_string(pid));
   }
 }
+
+base::Error no_process(std::string_view process) { return {base::Failure::nothing_matched, "there is no process " + base::quoted(process)}; }
 
 std::optional<std::string> system_call_name(const std::string& text) {
   const std::vector<std::string_view> words = proc::words_of(text);

@@ -13,6 +13,8 @@ namespace sql {
 std::vector<int> numbers_in(const std::string& folder);
 // Those of the query: of its condition on `pid`, or all. Ends early when the query does.
 void for_each_process(const Request& request, const std::function<void(int pid, const std::string& folder)>& take);
+// An argument names a process that is not there.
+base::Error no_process(std::string_view process);
 // Of /proc/PID/syscall; nothing: it is in none, or must not be known.
 std::optional<std::string> system_call_name(const std::string& text);
 

@@ -121,6 +121,9 @@ int Database::step(sqlite3_stmt* statement, Sink& sink) {
 base::Result<End> Database::run(std::string_view text, uint64_t duration_ns, Sink& sink) {
   const Limit& limit = snapshots_.limit;
   snapshots_.limit = {.deadline_ns = base::clock_ns() + duration_ns};
+  snapshots_.notes.clear();
+  // SQLite would take it for the end of the statement.
+  if (const size_t zero = text.find('\0'); zero != text.npos) return base::Error{base::Failure::usage, "ERROR: the query is not text: byte " + std::to_string(zero) + " is zero\n"};
   const char* at = text.data();
   const char* const end = text.data() + text.size();
   while (at < end) {
@@ -130,7 +133,7 @@ base::Result<End> Database::run(std::string_view text, uint64_t duration_ns, Sin
     const int planned = ::sqlite3_prepare_v2(connection_, at, static_cast<int>(end - at), &prepared, &at);
     const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(prepared, ::sqlite3_finalize);
     if (planned != SQLITE_OK) return error_at(text, begin);
-    if (!statement) continue; // a comment
+    if (!statement) continue; // a comment, or white space
     const int status = step(statement.get(), sink);
     if (limit.left_ns() == 0 && (status == SQLITE_INTERRUPT || status == SQLITE_DONE)) return limit.is_interrupted() ? End::interrupted : End::out_of_time;
     if (status != SQLITE_DONE) {

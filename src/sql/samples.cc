@@ -1,6 +1,7 @@
 // Tables that measure for a while: CPU samples, waits and system calls, with the built-in scripts of the other commands.
 #include "sql/samples.h"
 
+#include "base/print.h"
 #include "base/privilege.h"
 #include "flame/sampling.h"
 #include "proc/process_files.h"
@@ -41,13 +42,14 @@ std::vector<SampleRow> sample_rows(const profile::Profile& profile, std::optiona
 
 namespace {
 
-constexpr double default_seconds = 1, max_seconds = 3600;
+constexpr double default_seconds = 1, min_seconds = 0.001, max_seconds = 3600;
 
-constexpr Column seconds_argument = argument("seconds", Type::real, "s", "For how long it measures (default 1).", Role::optional_argument);
+constexpr Column seconds_argument = argument("seconds", Type::real, "s", "For how long it measures, from 0.001 to 3600 (default 1).", Role::optional_argument);
 
 // What there is time for.
-uint64_t duration_of(const Request& request) {
-  const double seconds = std::clamp(request.real("seconds").value_or(default_seconds), 0.001, max_seconds);
+base::Result<uint64_t> duration_of(const Request& request) {
+  const double seconds = request.real("seconds").value_or(default_seconds);
+  if (seconds < min_seconds || seconds > max_seconds) return base::Error{base::Failure::usage, base::print("`seconds` is from %g to %g, not %g", min_seconds, max_seconds, seconds)};
   return std::min(static_cast<uint64_t>(seconds * 1e9), request.left_ns());
 }
 
@@ -64,7 +66,7 @@ base::Result<std::vector<SampleRow>> record(const Request& request, std::string_
   flame::SamplingOptions options;
   options.kind = spec::find_profile_kind(kind);
   options.filter = filter_of(request);
-  options.duration_ns = duration_of(request);
+  ACU_TRY(options.duration_ns, duration_of(request));
   options.quiet = true;
   if (has_no_process(options.filter)) return std::vector<SampleRow>();
   ACU_TRY(const flame::Recording recording, flame::record(options));
@@ -155,11 +157,12 @@ base::Result<std::vector<Calls>> calls_of(session::Runner& runner) {
 base::Result<std::vector<Calls>> read_syscalls(const Request& request) {
   const session::TargetFilter filter = filter_of(request);
   if (has_no_process(filter)) return std::vector<Calls>();
+  ACU_TRY(const uint64_t duration_ns, duration_of(request));
   ACU_TRY(const session::Condition condition, session::condition_of(filter));
   session::BuiltinScript script("why_syscalls");
   script.set("MOST_CALLS", UINT64_MAX >> 1);
   script.set("YOUNG_NS", uint64_t{0});
-  script.set_whose(condition, filter, duration_of(request));
+  script.set_whose(condition, filter, duration_ns);
   session::Measurement measurement = {.aim = "count system calls", .script = std::move(script), .filter = filter};
   measurement.filters_itself = measurement.records_may_wait = true;
   session::Runner runner(std::move(measurement));
@@ -237,7 +240,7 @@ base::Result<std::vector<SliceRow>> read_slices(const Request& request) {
                      .weight = static_cast<int64_t>(gain.weight), .count = static_cast<int64_t>(gain.count), .process = std::string(p.texts()[thread.process]),
                      .function = s.node ? std::string(p.name(p.frame_of(s.node))) : std::string()});
     }
-  if (!p.slice_ns) request.note("the recording has no slices: acu record --split 1s keeps them");
+  if (!p.slice_ns) request.note("the recording has no slices: `acu record --split 1s` keeps them, `--flight` does not");
   return out;
 }
 

@@ -187,8 +187,12 @@ void find_processes(const Request& request, std::vector<Socket>& of) {
 
 base::Result<std::vector<Socket>> read_sockets(const Request& request) {
   base::Result<base::Fd> opened = base::Fd();
-  if (const auto pid = request.number("namespace_of")) ACU_CHECK(proc::in_network_of(static_cast<int>(*pid), [&] { opened = proc::open_sock_diag(); }));
-  else opened = proc::open_sock_diag();
+  if (const auto pid = request.number("namespace_of")) {
+    if (*pid < 1 || *pid > INT32_MAX) return no_process(std::to_string(*pid));
+    ACU_CHECK(proc::in_network_of(static_cast<int>(*pid), [&] { opened = proc::open_sock_diag(); }));
+  } else {
+    opened = proc::open_sock_diag();
+  }
   ACU_TRY(const base::Fd netlink, std::move(opened));
   std::vector<Socket> out;
   ACU_CHECK(read_internet_sockets(netlink, request, out));

@@ -11,7 +11,7 @@ static size_t index_of(const Table& table, std::string_view column) {
   return static_cast<size_t>(std::ranges::find(table.columns, column, &Column::name) - table.columns.begin());
 }
 
-bool Limit::is_interrupted() const { return session::signals::patience_ms() >= 0; }
+bool Limit::is_interrupted() const { return session::signals::is_stopping(); }
 
 uint64_t Limit::left_ns() const {
   const uint64_t now = base::clock_ns();

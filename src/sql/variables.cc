@@ -1,15 +1,17 @@
 // Variables of programs by debug information, blocks of their heaps, and symbols of their files. What an expression means is the business of acu's own
-// language: it is compiled as the script `oneshot { print(EXPRESSION) }`, as in `acu snap`.
+// language: it is the value of a macro in a script that prints it. It has no statements and writes nothing, as queries only read.
 #include "sql/proc.h"
 #include "sql/sources.h"
 #include "sql/subject.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/text.h"
 #include "heap/view.h"
 #include "proc/process_files.h"
 #include "proc/text.h"
 #include "session/run.h"
+#include "session/signals.h"
 #include "snapshot/line.h"
 #include "symbol/binaries.h"
 #include "target/live_target.h"
@@ -36,16 +38,29 @@ std::string with_target(std::string_view expression) {
   size_t end = begin;
   while (end < expression.size() && is_name(expression[end])) end++;
   const std::string_view name = expression.substr(begin, end - begin);
-  const bool is_ready = name.empty() || name == "target" || (end < expression.size() && expression[end] == '(');
+  const bool is_ready = name.empty() || (name[0] >= '0' && name[0] <= '9') || name == "target" || (end < expression.size() && expression[end] == '(');
   return is_ready ? std::string(expression) : std::string(expression.substr(0, begin)) + "target." + std::string(expression.substr(begin));
 }
 
+constexpr std::string_view macro = "asked_value"; // stands for the expression: its text is no part of the script
+
+struct Script {
+  std::string text, value; // of the macro
+};
+
 // `list(first, next)` has a row for each element.
-std::string script_of(std::string_view expression) {
+base::Result<Script> script_of(std::string_view expression) {
   constexpr std::string_view list = "list(";
+  const std::string declared = "macro " + std::string(macro) + " { 0 } ", name(macro);
   expression = base::trim(expression);
-  if (!expression.starts_with(list)) return "oneshot { print(" + with_target(expression) + ") }";
-  return "oneshot { for ($element : list(" + with_target(expression.substr(list.size())) + ") { print(*$element) } }";
+  // Nothing in a query is repeated without an end, and no file is imported.
+  if (expression.find('{') != expression.npos) return base::Error{base::Failure::usage, base::quoted(expression) + ": an expression has no statements, and no `{`"};
+  if (!expression.starts_with(list)) return Script{declared + "oneshot { print(" + name + ") }", with_target(expression)};
+  const size_t comma = expression.rfind(',');
+  const std::string_view next = comma == expression.npos || !expression.ends_with(')') ? std::string_view() : base::trim(expression.substr(comma + 1, expression.size() - comma - 2));
+  if (next.empty() || !std::ranges::all_of(next, [](char c) { return is_name(c) || c == '.' || c == ':'; }))
+    return base::Error{base::Failure::usage, base::quoted(expression) + ": a list is written `list(FIRST, NEXT)`: its first element, and the member that leads to the next one"};
+  return Script{declared + "oneshot { for ($element : list(" + name + ", " + std::string(next) + ")) { print(*$element) } }", with_target(expression.substr(list.size(), comma - list.size()))};
 }
 
 // The value of a line {"type": "value", "data": …}: structures and arrays stay JSON, which SQLite's functions read. Nothing: it is another line.
@@ -63,14 +78,20 @@ std::optional<Value> value_of(std::string_view line) {
   return parsed.IsNull() ? Value() : Value(std::string(data));
 }
 
-base::Status evaluate(probe::StoppedProgram& stopped, const std::string& expression, std::vector<Variable>& to) {
+base::Status evaluate(const Request& request, probe::StoppedProgram& stopped, std::vector<Variable>& to) {
+  const std::string expression = request.text("expression").value_or("");
+  ACU_TRY(Script script, script_of(expression));
   const base::Fd file(::memfd_create("acu", MFD_CLOEXEC));
   if (!file.valid()) return base::errno_error("cannot keep the values", errno);
   const std::string path = "/proc/self/fd/" + std::to_string(file.get());
   session::Options options;
-  options.script = script_of(expression), options.has_script = true, options.script_name = "expression";
-  options.output_file = path, options.json = true, options.quiet = true, options.stopped = &stopped;
-  if (session::run(options) != 0) return base::Error{base::Failure::usage, "the expression has no value: " + expression};
+  options.script = std::move(script.text), options.has_script = true, options.script_name = "expression";
+  options.output_file = path, options.json = true, options.quiet = true, options.read_only = true, options.stopped = &stopped;
+  const uint64_t left_ns = request.left_ns(), now = base::clock_ns();
+  session::signals::set_deadline(left_ns < UINT64_MAX - now ? now + left_ns : UINT64_MAX);
+  const int status = session::run(options, {}, {{.name = std::string(macro), .text = std::move(script.value), .shown = options.script_name}});
+  session::signals::set_deadline(UINT64_MAX);
+  if (status != 0) return base::Error{base::Failure::usage, "the expression has no value: " + expression};
   ACU_TRY(const std::string text, base::read_file(path));
   const target::Target& target = stopped.target();
   for (std::string_view line : base::split(text, '\n'))
@@ -87,8 +108,6 @@ std::vector<int> processes_of(const Request& request, const std::string& process
   });
   return out;
 }
-
-base::Error no_process(const std::string& process) { return {base::Failure::nothing_matched, "there is no process " + base::quoted(process)}; }
 
 // One that is asked for by its ID must be readable; of several with a name, those that are.
 base::Status for_each_target(const Request& request, const std::function<base::Status(target::LiveTarget&)>& use) {
@@ -110,14 +129,14 @@ base::Result<std::vector<Variable>> read_variables(const Request& request) {
   ACU_CHECK(for_each_target(request, [&](target::LiveTarget& target) {
     target::Stacks stacks(target);
     probe::StoppedProgram stopped(target, stacks);
-    return evaluate(stopped, request.text("expression").value_or(""), out);
+    return evaluate(request, stopped, out);
   }));
   return out;
 }
 
 base::Result<std::vector<Variable>> read_core_variables(const Request& request) {
   std::vector<Variable> out;
-  ACU_CHECK(evaluate(*request.subject().stopped, request.text("expression").value_or(""), out));
+  ACU_CHECK(evaluate(request, *request.subject().stopped, out));
   return out;
 }
 
@@ -211,7 +230,7 @@ base::Result<std::vector<Symbol>> read_symbols(const Request& request) {
   const std::string object = request.text("object").value_or("");
   if (object == "kernel") return kernel_symbols();
   const std::optional<uint64_t> pid = proc::decimal(object);
-  if (pid && proc::name_of_process(static_cast<int>(*pid)).empty()) return no_process(object);
+  if (pid && (*pid > INT32_MAX || proc::name_of_process(static_cast<int>(*pid)).empty())) return no_process(object);
   symbol::Binaries binaries(pid ? static_cast<pid_t>(*pid) : -1);
   ACU_TRY(const std::vector<symbol::Binary*> found, binaries.find(pid ? "*" : object));
   std::vector<Symbol> out;

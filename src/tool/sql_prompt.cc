@@ -71,7 +71,7 @@ void run_prompt(sql::Database& database, const std::function<void(const std::str
   std::string text;
   for (;;) {
     const std::unique_ptr<char, void (*)(void*)> line(::readline(text.empty() ? "sql> " : "...> "), std::free);
-    const bool is_interrupted = session::signals::patience_ms() >= 0;
+    const bool is_interrupted = session::signals::is_stopping();
     session::signals::forget();
     if (is_interrupted) {
       text.clear();

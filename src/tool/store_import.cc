@@ -3,7 +3,7 @@
 #include "base/counted.h"
 #include "base/output_file.h"
 #include "monitor/sampler.h"
-#include "profile/formats.h"
+#include "recording/report.h"
 #include "store/import.h"
 #include "store/writer_lock.h"
 #include "tool/tool.h"
@@ -107,7 +107,7 @@ std::vector<store::Service> services_of(const profile::Profile& p, const session
 
 base::Status import_recording(const std::string& path, const std::string& recording, const session::Arguments& arguments) {
   constexpr uint64_t longest = uint64_t{400} * 86400 * second, last = uint64_t{4'000'000'000} * second;
-  ACU_TRY(const profile::Profile p, profile::read_profile(recording));
+  ACU_TRY(const profile::Profile p, recording::read_profile(recording));
   if (p.samples().empty()) return base::Error{base::Failure::nothing_matched, "`" + recording + "` has no samples"};
   if (!p.about.start_ns || !p.about.duration_ns) return usage("`" + recording + "` has no start time or duration, which a store needs\nhint: .acu and .pb.gz files have them");
   if (p.about.start_ns > last || p.about.duration_ns > longest) return usage("`" + recording + "`: from " + std::to_string(p.about.start_ns / second) + " s after 1970 for " + std::to_string(p.about.duration_ns / second) + " s is not a plausible time");

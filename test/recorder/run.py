@@ -133,6 +133,16 @@ def memory_of_a_cpu(memory):
     return max(1 << (share.bit_length() - 1) if share else 0, 128 << 10), cpus
 
 
+def read_by_others(acu, file):
+    """Commands that read recordings of samples read this one as well."""
+    told = report(acu, file, "--until", "0.05", "--sort", "self")
+    need("CPU of command, 50.0 ms" in told, f"the length of a part: {told}")
+    for words, text in ((("sql", "-i", file, "select min(count(*), 1) || ' is there' from samples where stack like '%hold_lock_long%'"), "1 is there"),
+                        (("store", os.path.join(folder(), "imported.db"), "import", file), "")):
+        done = subprocess.run([acu, *words], capture_output=True, text=True, timeout=60 * SLOWNESS)
+        need(done.returncode == 0 and text in done.stdout, f"{words}: {done.stdout} {done.stderr}")
+
+
 def test_spike(acu):
     """The file has the lock's holder before the trigger, with its stack, and the wait for the lock with its owner."""
     output = os.path.join(folder(), "spike.acu")
@@ -152,6 +162,7 @@ def test_spike(acu):
     folded = os.path.join(TMP, "before.folded")
     report(acu, output, "-o", folded, "--until", str(trigger))
     need("hold_lock_long" in open(folded).read(), "the holder's stack is not among the samples before the trigger")
+    read_by_others(acu, output)
 
 
 def check_scheduled(acu, file, ours):

@@ -1,6 +1,9 @@
-// The virtual-table module, on a table that counts how it is read; the formats; tables that help and completion are made from.
+// The virtual-table module, on a table that counts how it is read; queries of recordings; the formats; tables that help and completion are made from.
 #include "sql/module.h"
+#include "recording/recordings.h"
+#include "scratch.h"
 #include "sql/output.h"
+#include "sql/subject.h"
 #include "sql/tables.h"
 
 #include <gtest/gtest.h>
@@ -119,6 +122,14 @@ TEST_F(Module, arguments) {
   EXPECT_EQ(ask("select p.id, count(*) from pets p, pets(p.id) group by p.id"), "1,1|2,2|3,3|4,4");
   EXPECT_EQ(ask("select id, count from pets(2)"), "1,2|2,2");
   EXPECT_EQ(ask("select count(*) from needy(3)"), "3");
+  EXPECT_EQ(ask("select count(*) from pets(null)"), "4") << "an optional argument that is not given";
+  EXPECT_EQ(ask("select count(*) from pets('3')"), "3");
+  for (const auto& [given, shown] : {std::pair("'many'", "'many'"), std::pair("2.5", "2.5"), std::pair("'3x'", "'3x'"), std::pair("x'00'", "''")}) {
+    EXPECT_EQ(ask("select count(*) from pets(" + std::string(given) + ")"), "pets: `count` takes a whole number, not " + std::string(shown));
+    EXPECT_EQ(snapshots_.failure, base::Failure::usage);
+    EXPECT_TRUE(readings.empty()) << "it is not read without the argument";
+  }
+  EXPECT_EQ(ask("select p.id from pets p, pets(p.name) q"), "pets: `count` takes a whole number, not 'pet1'");
   EXPECT_EQ(ask("select * from needy"), "needy: an argument is missing: count (How many.)");
   EXPECT_EQ(snapshots_.failure, base::Failure::usage);
 }
@@ -129,6 +140,63 @@ TEST_F(Module, failures_and_notes) {
   failure = base::Error{base::Failure::permission, "not yours"};
   EXPECT_EQ(ask("select * from pets"), "pets: not yours");
   EXPECT_EQ(snapshots_.failure, base::Failure::permission);
+}
+
+// Rows of all statements as text: "1,a|2,b".
+class Rest final : public Sink {
+public:
+  void begin(const std::vector<std::string>&) override {}
+  void add(const std::vector<Value>& row) override {
+    if (!rows.empty()) rows += "|";
+    for (const Value& value : row) {
+      if (&value != row.data()) rows += ",";
+      if (const auto* number = std::get_if<int64_t>(&value)) rows += std::to_string(*number);
+      if (const auto* text = std::get_if<std::string>(&value)) rows += *text;
+    }
+  }
+  void end() override {}
+  std::string rows;
+};
+
+TEST(Recordings, of_events_have_samples) {
+  const Scratch scratch;
+  recording::Written written;
+  ASSERT_TRUE(recording::write_sample(scratch.path("r.acu"), written).ok());
+  auto subject = open_subject(scratch.path("r.acu"));
+  ASSERT_TRUE(subject.ok()) << subject.error().message;
+  auto database = Database::open((*subject)->of(), subject->get());
+  ASSERT_TRUE(database.ok());
+  Rest told;
+  ASSERT_TRUE((*database)->run("select sum(weight), sum(count), count(distinct function) > 1, max(kind) from samples; select value from about where name in ('unit', 'what', 'samples', 'lost')", default_duration_ns, told).ok());
+  EXPECT_EQ(told.rows, "300,300,1,user|3|300|samples|all processes");
+}
+
+TEST(Queries, notes_are_of_all_statements) {
+  const Scratch scratch;
+  scratch.write("r.folded", "main;work 3\n");
+  auto subject = open_subject(scratch.path("r.folded"));
+  ASSERT_TRUE(subject.ok()) << subject.error().message;
+  auto database = Database::open(Of::recording, subject->get());
+  ASSERT_TRUE(database.ok());
+  for (const char* query : {"select count(*) from slices", "select count(*) from slices;\n", "select count(*) from slices; select 1; -- nothing"}) {
+    Rest told;
+    ASSERT_TRUE((*database)->run(query, default_duration_ns, told).ok());
+    EXPECT_EQ((*database)->notes().size(), 1u) << query;
+  }
+  Rest told;
+  ASSERT_TRUE((*database)->run("select 1", default_duration_ns, told).ok());
+  EXPECT_TRUE((*database)->notes().empty()) << "notes of the query before";
+}
+
+TEST(Queries, a_zero_byte_is_no_text) {
+  auto database = Database::open(Of::host, nullptr);
+  ASSERT_TRUE(database.ok());
+  Rest told;
+  using namespace std::string_view_literals;
+  const auto end = (*database)->run("select 1;\0 select 2"sv, default_duration_ns, told);
+  ASSERT_FALSE(end.ok());
+  EXPECT_EQ(end.error().message, "ERROR: the query is not text: byte 9 is zero\n");
+  EXPECT_EQ(told.rows, "") << "what is before it may be the begin of something else";
 }
 
 class Text : public report::Sink {
@@ -152,6 +220,7 @@ TEST(Output, formats) {
   EXPECT_EQ(shown("text", {"n", "text"}, rows), "n  text\n1  a\\n\"b\",\n   0.1\n");
   EXPECT_EQ(shown("csv", {"n", "text"}, rows), "n,text\r\n1,\"a\n\"\"b\"\",\"\r\n,0.1\r\n");
   EXPECT_EQ(shown("json", {"n", "text"}, rows), "{\"n\": 1, \"text\": \"a\\n\\\"b\\\",\"}\n{\"n\": null, \"text\": 0.1}\n");
+  EXPECT_EQ(shown("json", {"pid", "PID", "pid:1", "pid"}, {{int64_t{1}, int64_t{2}, int64_t{3}, int64_t{4}}}), "{\"pid\": 1, \"PID:1\": 2, \"pid:1:1\": 3, \"pid:2\": 4}\n");
   EXPECT_EQ(shown("text", {"é", "1\n+ 1"}, {{std::string("ü"), int64_t{2}}}), "é  1\\n+ 1\nü       2\n");
 }
 

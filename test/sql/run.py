@@ -394,6 +394,51 @@ def test_nothing_is_written(acu):
         need(told.returncode != 0 and not os.path.exists(path) and "queries only read" in told.stderr, told.stderr)
 
 
+def test_expressions_write_nothing(acu):
+    """The text of an expression is one value: neither the rest of a script nor statements, files or directives."""
+    path, secret = os.path.join(TMP, "not written.folded"), os.path.join(TMP, "secret.h")
+    with open(secret, "w") as file:
+        file.write("these are words\n")
+    flame = f'flame(@x, "{path}")'
+    for expression, message in ((f'"a"); @x[ustack] = count(); {flame}; print("b"', "expected an operator or the end"),
+                                ("1); exit(", "expected an operator or the end"),
+                                ("1) } oneshot { print(2", "an expression has no statements"),
+                                (f"{{ @x[ustack] = count(); {flame}; 1 }}", "an expression has no statements"),
+                                ("{ while (true) { } 1 }", "an expression has no statements"),
+                                (flame, "flame"),
+                                (f'1\n#include "{secret}"', "there are no directives in an expression"),
+                                (f"list({flame}, next)", "flame"),
+                                ("list(1, next)) { print(1) } } oneshot { if (1", "an expression has no statements"),
+                                ("list(first)", "a list is written `list(FIRST, NEXT)`")):
+        told = run(acu, f"select value from var({os.getpid()}, '{expression}')", status=2)
+        need(message in told.stderr and not told.stdout and "these are words" not in told.stderr, f"{expression}: {told.stdout} {told.stderr}")
+        need(not os.path.exists(path), f"{expression} writes")
+    need(values(acu, f"select value from var({os.getpid()}, '\"a\"')") == ["a"], "an expression")
+
+
+def test_zero_bytes(acu):
+    told = run(acu, "--duration", "100ms", status=2, limit=10, input="select 1;\0")
+    need("ERROR: the query is not text: byte 9 is zero\n" == told.stderr and not told.stdout, told.stderr)
+
+
+def test_notes_before_white_space(acu):
+    path = os.path.join(TMP, "notes.folded")
+    with open(path, "w") as file:
+        file.write("main;work 3\n")
+    for query in ("select count(*) from slices", "select count(*) from slices;\n", "select count(*) from slices; select 1"):
+        told = run(acu, "-i", path, input=query).stderr
+        need(told.startswith("note: the recording has no slices") and told.count("\n") == 1, f"{query!r}: {told}")
+
+
+def test_wrong_arguments(acu):
+    for call, message, status in (("sockets('nginx')", "`namespace_of` takes a whole number, not 'nginx'", 2), ("sockets(1.5)", "`namespace_of` takes a whole number, not 1.5", 2),
+                                  ("sockets(4294967297)", "there is no process `4294967297`", 3), ("sockets(0)", "there is no process `0`", 3),
+                                  ("symbols('4294967297')", "there is no process `4294967297`", 3), ("cpu_samples('5s')", "`seconds` takes a number, not '5s'", 2),
+                                  ("offcpu(-1)", "`seconds` is from 0.001 to 3600, not -1", 2), ("syscalls(1e9)", "`seconds` is from 0.001 to 3600, not 1e+09", 2)):
+        told = run(acu, f"select count(*) from {call}", status=status)
+        need(message in told.stderr and not told.stdout, f"{call}: {told.stdout} {told.stderr}")
+
+
 def test_time_limit(acu):
     begin = time.monotonic()
     told = run(acu, "--duration", "300ms", "select count(*) from threads a, threads b, threads c, threads d, threads e", status=1).stderr
@@ -411,6 +456,19 @@ def test_interrupted(acu):
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=10 * SLOWNESS)
     need(process.returncode == 1 and "interrupted: the result is not complete" in told, f"{process.returncode} {told}")
+
+
+def test_interrupted_after_reading_variables(acu):
+    """What reads variables is a script, which has an end of its own."""
+    process = subprocess.Popen([acu, "sql", f"select count(*) from var({os.getpid()}, '1') v, threads a, threads b, threads c, threads d, threads e"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        time.sleep(patient(0.5))
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=10 * SLOWNESS)
+        need(process.returncode == 1 and "interrupted: the result is not complete" in told, f"{process.returncode} {told}")
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_names_with_quotes(acu):
@@ -482,6 +540,17 @@ def test_database_for_other_tools(acu):
     run(acu, "-o", one, "select 1 as a, 'x' as b; select null as c")
     with sqlite3.connect(one) as database:
         need(database.execute("select a, b from result").fetchall() == [(1, "x")] and database.execute("select c from result_2").fetchall() == [(None,)], "results")
+    names = lambda database, query: [row[0] for row in database.execute(query)]
+    run(acu, "-o", one, "select 1 as a; select 2 as a; select 3 as a")
+    with sqlite3.connect(one) as database:
+        need(names(database, "select name from sqlite_master order by 1") == ["result", "result_2", "result_3"], "a table for each statement")
+        need(names(database, "select a from result union all select a from result_2 union all select a from result_3") == [1, 2, 3], "three results")
+    query = f"select a.pid, b.pid, a.name as PID from processes a join processes b on a.pid = b.pid where a.pid = {PID}"
+    run(acu, "-o", one, query)
+    with sqlite3.connect(one) as database:
+        need(names(database, "select name from pragma_table_info('result')") == ["pid", "pid:1", "PID:2"], "columns of one name")
+        need(database.execute("select * from result").fetchall() == [(PID, PID, "python3")], "their values")
+    need(rows(acu, query) == [{"pid": PID, "pid:1": PID, "PID:2": "python3"}], "no JSON object has two members of one name")
 
 
 def test_core_dump(acu):
@@ -521,6 +590,8 @@ def test_variables_of_programs(acu):
         need("has no global or static variable `nothing`" in told.stderr and not told.stdout, told.stderr)
         need("an argument is missing: expression" in run(acu, f"select * from var({one})", status=2).stderr, "an argument")
         run(acu, "select * from var('no such program', 'x')", status=3)
+        told = run(acu, f"select * from var({one}, 'list(pool.first, nxt)')", status=2).stderr
+        need("nxt" in told, told)
         need(values(acu, f"select count(*) from heap_blocks({one}) where state = 'used' and size between 3000 and 3100") == [3], "blocks")
         need(text_of(f"/proc/{one}/stat").rsplit(")", 1)[1].split()[0] == "S", "the process does not continue")
     finally:
@@ -530,6 +601,24 @@ def test_variables_of_programs(acu):
     listed = {line.split()[-1] for line in output("nm", program).splitlines() if line.split()[-2] in "Tt"}
     need(set(values(acu, f"select name from symbols('{program}')")) <= listed and "main" in listed, "symbols of a file")
     need(abs(values(acu, "select count(*) from symbols('kernel')")[0] - len(text_of("/proc/kallsyms").splitlines())) < 200, "symbols of the kernel")
+
+
+def test_time_limit_of_variables(acu):
+    source, program = os.path.join(TMP, "chain.c"), os.path.join(TMP, "chain")
+    count = 1_000_000
+    with open(source, "w") as file:
+        file.write("#include <stdlib.h>\n#include <unistd.h>\nstruct node { int id; struct node *next; } *first;\n"
+                   "int main(void) { for (int i = 0; i < %d; i++) { struct node *n = malloc(sizeof *n); n->id = i; n->next = first; first = n; }\n"
+                   "write(1, \"\\n\", 1); pause(); }\n" % count)
+    subprocess.run(["gcc", "-g", "-O1", "-o", program, source], check=True)
+    process = subprocess.Popen([program], stdout=subprocess.PIPE)
+    try:
+        process.stdout.readline()
+        told = run(acu, "--duration", "100ms", f"select count(*) as n from var({process.pid}, 'list(first, next)')", status=1)
+        need("the result is not complete" in told.stderr and int((told.stdout or "n\n0").split()[1]) < count, f"{told.stdout} {told.stderr}")
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_prompt(acu):
