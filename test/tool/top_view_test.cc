@@ -45,7 +45,7 @@ protected:
   void take(std::vector<Gain> gains, bool is_state = false) {
     gains_ = std::move(gains);
     p.about.samples += gains_.size(), p.about.duration_ns += second;
-    view.take({p, gains_, second, is_state, "0 lost"});
+    view.take({.profile = p, .gains = gains_, .passed_ns = second, .is_state = is_state, .losses = "0 lost"});
   }
   std::vector<std::string> lines(size_t columns = 100, size_t rows = 20) {
     std::vector<std::string> out;
