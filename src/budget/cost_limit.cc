@@ -25,21 +25,14 @@ bool has_traps(const ir::Program& program) {
 
 } // namespace
 
-CostLimit::CostLimit(double percent, int pid)
-    : percent_(percent), cpus_(static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN))), pid_(pid), cycle_{.budget = percent / 100 * cpus_, .shortest_ns = 10 * ms} {}
+CostLimit::CostLimit(double percent) : percent_(percent), cpus_(static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN))) {}
 
 base::Result<session::Regular*> CostLimit::begin(const session::Running& running) {
   running_.emplace(running);
   if (has_traps(running.program)) trap_ns_ = trap_cost_ns();
-  cycle_.hit_ns = std::max(static_cast<uint64_t>(trap_ns_), uint64_t{1});
   if (running.program.event_share != ~0u) ACU_CHECK(set({}));
   regular_.begin = [this] { begun_ns_ = base::clock_ns(); };
   regular_.tick = [this]() -> base::Result<bool> {
-    if (duty_cycle_) {
-      ACU_CHECK(duty_cycle_->tick());
-      regular_.next_ns = duty_cycle_->next_ns();
-      return duty_cycle_->failure().empty();
-    }
     if (measuring_.valid()) return is_kept();
     ACU_CHECK(measure());
     return true;
@@ -67,15 +60,6 @@ base::Status CostLimit::set(ir::EventShare share) {
   return {};
 }
 
-base::Status CostLimit::attach_part_of_the_time() {
-  ACU_CHECK(set({}));
-  duty_cycle_.emplace(running_->backend, running_->program, cycle_, pid_, Windows{.set_each = [this](uint64_t each) { return set({.each = static_cast<uint32_t>(each)}); }});
-  running_->effects.scale_estimates([this] { return duty_cycle_->correction_so_far(); });
-  duty_cycle_->begin(base::clock_ns());
-  regular_.next_ns = duty_cycle_->next_ns();
-  return {};
-}
-
 base::Result<bool> CostLimit::is_kept() {
   const session::RunCosts now = running_->backend.run_costs();
   const uint64_t until = base::clock_ns();
@@ -91,15 +75,10 @@ base::Result<bool> CostLimit::is_kept() {
     ACU_CHECK(set({.one_of = one_of}));
   } else {
     above_ = is_above ? above_ + 1 : 0;
-    if (is_exceeded() && running_->program.only_counts && pid_ >= 0) {
-      above_ = 0;
-      ACU_CHECK(attach_part_of_the_time());
-      return true;
-    }
     if (share_.one_of > 1 && cost_ < room * percent_) ACU_CHECK(set({.one_of = share_.one_of / 2}));
   }
   regular_.next_ns = is_above ? until : until + period_ns - piece_ns;
-  return !is_exceeded();
+  return !has_failed();
 }
 
 void CostLimit::report() {
@@ -107,17 +86,10 @@ void CostLimit::report() {
   const uint64_t now = base::clock_ns();
   const double seconds = static_cast<double>(now - begun_ns_) / 1e9;
   if (sampled_from_) sampled_ns_ += now - std::exchange(sampled_from_, 0);
-  constexpr const char* estimates = "counts, sums, averages and histograms are estimates";
-  if (duty_cycle_) {
-    duty_cycle_->end();
-    running_->effects.scale_estimates([this] { return duty_cycle_->correction(); });
-    running_->output.message(base::print("WARNING: to keep --max-cost %.3g, the probes were attached %.2g%% of the time: %s\n", percent_, 100 * duty_cycle_->attached_share(), estimates));
-    if (!duty_cycle_->failure().empty()) running_->output.message("WARNING: ended after " + base::print("%.1f s", seconds) + ": the probes could not be attached again: " + duty_cycle_->failure() + "\n");
-  } else if (sampled_ns_) {
-    running_->output.message(base::print("WARNING: to keep --max-cost %.3g, for %.1f of %.1f s only one of up to %u events counted, that many times: %s\n", percent_, static_cast<double>(sampled_ns_) / 1e9, seconds, most_,
-                                         estimates));
-  }
-  if (!is_exceeded()) return;
+  if (sampled_ns_)
+    running_->output.message(base::print("WARNING: to keep --max-cost %.3g, for %.1f of %.1f s only one of up to %u events counted, that many times: counts, sums, averages and histograms are estimates\n", percent_,
+                                         static_cast<double>(sampled_ns_) / 1e9, seconds, most_));
+  if (!has_failed()) return;
   running_->output.message(base::print("WARNING: ended after %.1f s: its probes took %.2g%% of the host's CPUs, more than --max-cost %.3g; results are of that time\n", seconds, cost_, percent_) +
                            "HINT: probe rarer events, filter with a predicate, or only one process (-p)\n");
 }

@@ -5,14 +5,13 @@
 //
 // 1. Of probes that only count, one of n events runs the block and adds n times as much (ir::EventShare). n grows with the first measurement above the limit, and
 //    shrinks when there is room.
-// 2. Where that does not help, because traps or the choice itself take too much, and the script has no other probes and is about one process, they are attached part of
-//    the time (DutyCycle). Of a whole host nobody knows how much more it would have done without the probes.
-// 3. Otherwise the script ends when two measurements in a row are above the limit. Its probes are not taken off and attached again: it may measure from one probe to
-//    another, and would take the time between two different calls for that of one.
+// 2. Otherwise, because traps or the choice itself take too much, or the probes do more, the script ends when two measurements in a row are above the limit. Its probes
+//    are not taken off and attached again: it may measure from one probe to another, and would take the time between two different calls for that of one. Nor are those
+//    that only count: how much slower a program is while its functions are probed depends on their instructions (the kernel steps over some of them one by one, which
+//    takes ten times as long), so nobody knows how many calls a time without probes would have had.
 #pragma once
 
 #include "base/fd.h"
-#include "budget/duty_cycle.h"
 #include "ir/ir.h"
 #include "session/life.h"
 #include "session/run.h"
@@ -24,28 +23,23 @@ namespace budget {
 
 class CostLimit : public session::Beside {
 public:
-  // `percent`: of all CPUs of the host. `pid`: of the only process with events; -1: there are others.
-  explicit CostLimit(double percent, int pid = -1);
+  // `percent`: of all CPUs of the host.
+  explicit CostLimit(double percent);
 
   base::Result<session::Regular*> begin(const session::Running& running) override;
-  bool has_failed() const override { return is_exceeded() || (duty_cycle_ && !duty_cycle_->failure().empty()); }
+  bool has_failed() const override { return above_ == enough; }
 
   uint64_t one_of() const { return share_.one_of; }
-  bool has_duty_cycle() const { return duty_cycle_.has_value(); }
 
 private:
-  bool is_exceeded() const { return above_ == enough; }
   base::Status measure();
   base::Result<bool> is_kept(); // by the measurement that was begun
   base::Status set(ir::EventShare share);
-  base::Status attach_part_of_the_time();
   void report();
 
   static constexpr int enough = 2; // measurements
 
   const double percent_, cpus_;
-  const int pid_;
-  spec::DutyCycle cycle_;
   std::optional<session::Running> running_;
   double trap_ns_ = 0;
   session::Regular regular_;
@@ -57,7 +51,6 @@ private:
   ir::EventShare share_;
   uint32_t most_ = 1;                          // of share_.one_of so far
   uint64_t sampled_ns_ = 0, sampled_from_ = 0; // how long that was above 1; 0: it is not
-  std::optional<DutyCycle> duty_cycle_;
 };
 
 } // namespace budget

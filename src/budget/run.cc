@@ -8,7 +8,7 @@ namespace budget {
 
 int run(const session::Options& options, std::vector<session::Beside*> beside) {
   std::optional<CostLimit> limit;
-  if (options.max_cost && options.engine == session::EngineKind::kernel && !options.dry_run) beside.push_back(&limit.emplace(*options.max_cost, options.pid));
+  if (options.max_cost && options.engine == session::EngineKind::kernel && !options.dry_run) beside.push_back(&limit.emplace(*options.max_cost));
   return session::run(options, beside);
 }
 

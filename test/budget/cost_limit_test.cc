@@ -1,4 +1,4 @@
-// A script whose probes take more than is allowed lets fewer events count, is attached part of the time, or ends; another one goes on. The run times are made up.
+// A script whose probes take more than is allowed lets fewer events count, or ends; another one goes on. The run times are made up.
 #include "budget/cost_limit.h"
 
 #include "base/clock.h"
@@ -20,13 +20,10 @@ public:
     const uint64_t now = base::clock_ns();
     const double cpus = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
     const double percent = percent_of_none + (percent_of_all - percent_of_none) / static_cast<double>((word() >> 32) + 1);
-    if (last_ns_ && is_attached_) costs_.ns += static_cast<uint64_t>(static_cast<double>(now - last_ns_) * cpus * percent / 100);
+    if (last_ns_) costs_.ns += static_cast<uint64_t>(static_cast<double>(now - last_ns_) * cpus * percent / 100);
     last_ns_ = now;
     return costs_;
   }
-  base::Status attach(uint32_t probe, const Refused& refused) override { return is_attached_ = true, attached_++, RecordingBackend::attach(probe, refused); }
-  void detach_probes(std::span<const uint32_t>) override { run_costs(), is_attached_ = false; }
-  int attached() const { return attached_; } // again
   // ir::EventShare as the program sees it.
   uint64_t word() {
     uint64_t out = ir::EventShare{}.word();
@@ -37,8 +34,6 @@ public:
 private:
   session::RunCosts costs_;
   uint64_t last_ns_ = 0;
-  bool is_attached_ = true;
-  int attached_ = 0;
 };
 
 struct Limited {
@@ -52,9 +47,8 @@ struct Limited {
   budget::CostLimit limit;
   session::Regular* regular = nullptr;
 
-  explicit Limited(bool counts, bool only_counts = false, int pid = -1) : limit(5, pid) {
+  explicit Limited(bool counts) : limit(5) {
     if (counts) program.event_share = 0;
-    program.only_counts = only_counts;
     program.probes.push_back({.name = "tracepoint:a:b", .context = probe::Context::tracepoint, .events = {}});
     regular = *limit.begin({program, backend, effects, printer, output});
     regular->begin();
@@ -84,7 +78,7 @@ TEST(CostLimit, EndsAfterTwoMeasurementsAboveIt) {
 
 TEST(CostLimit, LeavesOthersAlone) {
   NEED_RUN_TIMES;
-  Limited run(true, true);
+  Limited run(true);
   run.backend.percent_of_all = 4;
   EXPECT_EQ(run.ticks(10), 10);
   EXPECT_FALSE(run.limit.has_failed());
@@ -111,17 +105,6 @@ TEST(CostLimit, EndsWhereFewerEventsDoNotHelp) {
   run.backend.percent_of_all = 50, run.backend.percent_of_none = 20;
   EXPECT_LT(run.ticks(30), 30);
   EXPECT_TRUE(run.limit.has_failed());
-  EXPECT_FALSE(run.limit.has_duty_cycle());
-}
-
-TEST(CostLimit, ProbesOfAProcessThatOnlyCountAreAttachedPartOfTheTime) {
-  NEED_RUN_TIMES;
-  Limited run(true, true, ::getpid());
-  run.backend.percent_of_all = 50, run.backend.percent_of_none = 20;
-  EXPECT_EQ(run.ticks(40), 40);
-  EXPECT_FALSE(run.limit.has_failed());
-  EXPECT_TRUE(run.limit.has_duty_cycle());
-  EXPECT_GE(run.backend.attached(), 1);
 }
 
 } // namespace
