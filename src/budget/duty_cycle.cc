@@ -68,11 +68,6 @@ void DutyCycle::end() {
 
 double DutyCycle::attached_share() const { return ended_ns_ > begun_ns_ ? open_ns_ / static_cast<double>(ended_ns_ - begun_ns_) : 1; }
 
-double DutyCycle::correction_so_far() const {
-  const double gap = is_in_gap() ? progress() - progress_ : 0;
-  return stood_for_ > 0 ? (in_gaps_ + gap + in_windows_) / stood_for_ : 1;
-}
-
 double DutyCycle::correction_of_last_gap() const {
   if (!is_in_gap() || closed_ns_ <= begun_ns_) return 1;
   return static_cast<double>(ended_ns_ - begun_ns_) / static_cast<double>(closed_ns_ - begun_ns_);

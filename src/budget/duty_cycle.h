@@ -50,8 +50,6 @@ public:
   double attached_share() const;
   // Factor for sums of weights: for slowed programs, the last gap, and windows of unplanned length.
   double correction() const { return stood_for_ > 0 ? (in_gaps_ + in_windows_) / stood_for_ : 1; }
-  // The same before end(), with what has passed of a gap.
-  double correction_so_far() const;
   // The same for what was counted from window to window: for the last gap alone.
   double correction_of_last_gap() const;
   // Relative standard error of a sum of weights, from the differences between windows; nothing: there were too few.

@@ -253,7 +253,6 @@ struct Map {
   bool is_own = false; // made by acu, not by the script: it is not printed
   bool reads_buckets = false; // of histograms: programs read all buckets of all CPUs
   bool has_room_at_once = false; // for all its entries, so that making one costs little and cannot fail
-  bool is_estimated = false;  // probes add to it of whose events only a share may count (Program::event_share)
   std::vector<std::string> key_names; // of the parts of its key, as the script calls them where it first uses one; empty: it has no name
   bool sums = false; // value prints as a plain integer but is kept as one addend a CPU
   base::Range where; // of its first use in the script
@@ -391,7 +390,6 @@ struct Program {
   uint32_t speculations = ~0u; // the map of them, if there are any
   // A map with one word, which whoever runs the program sets (EventShare): which of the events count for probes that only count. ~0u: there are no such probes.
   uint32_t event_share = ~0u;
-  bool only_counts = false; // there are no other probes of events
   PidNamespace pid_namespace;
   TaskLayout task;
   uint32_t max_stacks = 16384; // different ones that are kept

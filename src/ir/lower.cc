@@ -152,8 +152,7 @@ const Type* Lowering::as_word(const Type* t) { return t && t->is(Kind::integer) 
 
 void Lowering::lower_maps() {
   if (options_.samples) countable_ = lang::countable_probes(source_);
-  if (!countable_.probes.empty()) {
-    program_.only_counts = countable_.are_all;
+  if (!countable_.empty()) {
     program_.event_share = static_cast<uint32_t>(program_.maps.size());
     program_.maps.push_back({.name = "event share", .kind = MapKind::array, .value = types_.uint64(), .value_size = 8, .max_entries = 1, .is_own = true});
   }
@@ -165,7 +164,6 @@ void Lowering::lower_maps() {
     map.name = std::string(m->name);
     map.where = m->where;
     map.is_own = m->is_own;
-    map.is_estimated = countable_.maps.contains(m);
     map.key = as_word(m->key);
     map.key_names.assign(m->key_names.begin(), m->key_names.end());
     map.value = as_word(m->value);
@@ -233,7 +231,7 @@ void Lowering::add_probe(const lang::Probe& p, uint32_t function, Context contex
 // Predicate, then the block; both leave by return_block_.
 void Lowering::lower_probe_body(const lang::Probe& p) {
   probe_ = &p;
-  if (std::ranges::find(countable_.probes, &p) != countable_.probes.end()) choose_events();
+  if (std::ranges::find(countable_, &p) != countable_.end()) choose_events();
   if (p.predicate) {
     where_ = p.predicate->where;
     BlockId inside = new_block();

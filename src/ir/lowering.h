@@ -444,7 +444,7 @@ private:
   std::vector<Inst> open_; // of the current block, behind those that are there already
   base::Range where_;
   const lang::Probe* probe_ = nullptr;
-  lang::Countable countable_;               // probes of whose events a share may count
+  std::vector<const lang::Probe*> countable_; // probes of whose events a share may count
   Operand weight_;                          // of an event of such a probe; none: 1
   const lang::Function* fn_ = nullptr;
   probe::Context context_ = probe::Context::none;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 namespace lang {
 
@@ -100,17 +101,15 @@ Uses uses_of(const Block* block, const Expr* predicate = nullptr) {
 
 } // namespace
 
-Countable countable_probes(const Program& program) {
+std::vector<const Probe*> countable_probes(const Program& program) {
   struct Candidate {
     const Probe* probe;
     Uses uses;
   };
   std::vector<Candidate> candidates;
   std::set<const Map*> read; // by others
-  size_t of_events = 0;
   for (const auto& p : program.probes) {
     if (p->events.empty() || !is_of_events(*p)) continue;
-    of_events++;
     Uses uses = uses_of(p->body, p->predicate);
     Additions additions;
     const bool only_adds = additions.take(p->body) && additions.count() && additions.count() == uses.map_uses; // none is read
@@ -120,13 +119,9 @@ Countable countable_probes(const Program& program) {
       read.merge(uses.maps);
   }
   for (const Function* f : program.functions) read.merge(uses_of(f->body).maps);
-  Countable out;
-  for (Candidate& c : candidates) {
-    if (std::ranges::any_of(c.uses.maps, [&](const Map* m) { return read.contains(m); })) continue;
-    out.probes.push_back(c.probe);
-    out.maps.merge(c.uses.maps);
-  }
-  out.are_all = out.probes.size() == of_events;
+  std::vector<const Probe*> out;
+  for (const Candidate& c : candidates)
+    if (std::ranges::none_of(c.uses.maps, [&](const Map* m) { return read.contains(m); })) out.push_back(c.probe);
   return out;
 }
 

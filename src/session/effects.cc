@@ -4,7 +4,6 @@
 #include "session/signals.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace session {
@@ -49,26 +48,12 @@ void Effects::tell(const base::Status& status) {
   if (!status.ok()) sink_.message("ERROR: " + status.error().message + "\n");
 }
 
-// Values are sums, word by word.
-void Effects::scale(uint32_t map, std::vector<ir::Entry>& entries) const {
-  if (!factor_ || !program_.maps[map].is_estimated) return;
-  const double factor = factor_();
-  for (ir::Entry& e : entries)
-    for (size_t at = 0; at + 8 <= e.values.size(); at += 8) {
-      int64_t word = 0;
-      std::memcpy(&word, e.values.data() + at, sizeof word);
-      word = std::llround(static_cast<double>(word) * factor);
-      std::memcpy(e.values.data() + at, &word, sizeof word);
-    }
-}
-
 void Effects::print_map(const ir::Action& action, std::span<const std::byte> payload) {
   auto entries = maps_.read_to_print(action.map);
   if (!entries.ok()) return tell(std::move(entries.error()));
   // A map without keys always has a value.
   const ir::Map& map = program_.maps[action.map];
   if (entries->empty() && !map.key) entries->push_back({{}, std::vector<std::byte>(map.value->size)});
-  scale(action.map, *entries);
   printer_.map(action.map, *entries, number_at(action, payload, 0), number_at(action, payload, 1));
 }
 
@@ -82,7 +67,6 @@ void Effects::draw(const ir::Action& action) {
 void Effects::print_entry(const ir::Action& action, std::span<const std::byte> payload) {
   auto entries = maps_.read(action.map);
   if (!entries.ok()) return tell(std::move(entries.error()));
-  scale(action.map, *entries);
   size_t size = program_.maps[action.map].key->size;
   if (payload.size() < size) return;
   for (const ir::Entry& e : *entries)
@@ -147,7 +131,6 @@ void Effects::print_maps(bool separate) {
     if (!entries.ok())
       tell(std::move(entries.error()));
     else if (!entries->empty()) {
-      scale(map, *entries);
       if (std::exchange(separate, false)) sink_.out("\n");
       printer_.map(map, *entries, 0, 0);
     }

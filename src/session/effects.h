@@ -46,15 +46,12 @@ public:
   void draw_with(Draw draw) { draw_ = std::move(draw); }
   // How the engine gives up what a map holds: see ClearedMaps.
   void take_maps_with(ClearedMaps::Take take) { maps_.take_with(std::move(take)); }
-  // Of maps that hold estimates (ir::Map::is_estimated) each number is shown times this.
-  void scale_estimates(std::function<double()> factor) { factor_ = std::move(factor); }
   // All maps that hold something, sorted by name. `separate`: a blank line comes first, if there are any.
   void print_maps(bool separate);
 
 private:
   void take(std::span<const std::byte> record);
   void report_message(const ir::Action& action, std::span<const std::byte> payload, std::string_view severity);
-  void scale(uint32_t map, std::vector<ir::Entry>& entries) const;
   void print_map(const ir::Action& action, std::span<const std::byte> payload);
   void draw(const ir::Action& action);
   void print_entry(const ir::Action& action, std::span<const std::byte> payload);
@@ -71,7 +68,6 @@ private:
   ClearedMaps maps_;
   std::vector<std::string> places_; // by action, as they are asked for
   Draw draw_;
-  std::function<double()> factor_; // none: 1
   bool ended_ = false;
   size_t errors_ = 0;
   uint64_t dropped_ = 0;

@@ -16,7 +16,7 @@ std::string countable(std::string script) {
   session::Compiled compiled;
   const session::CompileOptions options;
   if (!session::parse(compiled, source, options, diagnostics) || !session::check(compiled, options, diagnostics)) return diagnostics.render(source, false);
-  const auto found = lang::countable_probes(*compiled.tree).probes;
+  const auto found = lang::countable_probes(*compiled.tree);
   std::string out;
   for (const auto& probe : compiled.tree->probes) out += std::ranges::find(found, probe.get()) != found.end() ? '1' : '0';
   return out;
@@ -43,20 +43,6 @@ TEST(Countable, NotWhatAnotherProbeReads) {
   EXPECT_EQ(countable("P { @n = count(); } P /@n > 3/ { @m = count(); }"), "00");
   EXPECT_EQ(countable("P { @n = count(); } P { @m = count(); print(@n); }"), "00");
   EXPECT_EQ(countable("P { @n = count(); } P { @n = count(); @m = count(); }"), "11");
-}
-
-TEST(Countable, WhereAllAre) {
-  auto are_all = [](std::string_view script) {
-    base::Source source("script.bt", std::string(script));
-    base::Diagnostics diagnostics;
-    session::Compiled compiled;
-    const session::CompileOptions options;
-    EXPECT_TRUE(session::parse(compiled, source, options, diagnostics) && session::check(compiled, options, diagnostics));
-    const lang::Countable found = lang::countable_probes(*compiled.tree);
-    return std::pair(found.are_all, found.maps.size());
-  };
-  EXPECT_EQ(are_all("profile:hz:99 { @a = count(); @b = sum(pid); } profile:hz:98 { @a = count(); } interval:s:1 { print(@a); }"), std::pair(true, size_t{2}));
-  EXPECT_EQ(are_all("profile:hz:99 { @a = count(); } profile:hz:98 { @b = pid; }"), std::pair(false, size_t{1}));
 }
 
 TEST(Countable, ProbesThatAreNoEventsMayRead) {
