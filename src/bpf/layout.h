@@ -50,7 +50,7 @@ struct Needs {
 inline constexpr uint32_t largest_on_stack = 64; // of an object
 inline constexpr uint32_t lent_at = 8; // where a lent object is in scratch memory: after the `busy` word
 
-// By register: the alignment, up to 8, of an address anywhere in an object on the stack, such as that of an element by
+// By register: the alignment, up to 8, of an address anywhere in an object on the stack, such as the one of an element by
 // an index that is not constant; 0 of what is no such address.
 std::vector<uint8_t> find_stack_alignments(const ir::Function& function, const Layout& layout);
 

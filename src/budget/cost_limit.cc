@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t piece_ns = 5 * ms, period_ns = 100 * ms;
-constexpr uint32_t most_events = 1024; // of which one counts: the cost of not counting is then all that is left
+constexpr uint64_t most_events = 1024; // of which one counts: the cost of not counting is then all that is left
 constexpr double room = 0.4;           // below this part of the limit twice as many events may count
 
 bool has_traps(const ir::Program& program) {
@@ -30,7 +30,6 @@ CostLimit::CostLimit(double percent) : percent_(percent), cpus_(static_cast<doub
 base::Result<session::Regular*> CostLimit::begin(const session::Running& running) {
   running_.emplace(running);
   if (has_traps(running.program)) trap_ns_ = trap_cost_ns();
-  if (running.program.event_share != ~0u) ACU_CHECK(set({}));
   regular_.begin = [this] { begun_ns_ = base::clock_ns(); };
   regular_.tick = [this]() -> base::Result<bool> {
     if (measuring_.valid()) return is_kept();
@@ -50,13 +49,13 @@ base::Status CostLimit::measure() {
   return {};
 }
 
-base::Status CostLimit::set(ir::EventShare share) {
-  const uint64_t word = share.word(), now = base::clock_ns();
-  ACU_CHECK(running_->backend.engine().put(running_->program.event_share, {}, std::as_bytes(std::span(&word, 1))));
-  if (share.one_of > 1 && !sampled_from_) sampled_from_ = now;
-  if (share.one_of == 1 && sampled_from_) sampled_ns_ += now - std::exchange(sampled_from_, 0);
-  most_ = std::max(most_, share.one_of);
-  share_ = share;
+base::Status CostLimit::let_count(uint64_t one_of) {
+  ACU_CHECK(running_->backend.engine().put(running_->program.one_of, {}, std::as_bytes(std::span(&one_of, 1))));
+  const uint64_t now = base::clock_ns();
+  if (one_of_ == 1) sampled_from_ = now;
+  if (one_of == 1) sampled_ns_ += now - std::exchange(sampled_from_, 0);
+  one_of_ = one_of;
+  most_ = std::max(most_, one_of);
   return {};
 }
 
@@ -68,14 +67,13 @@ base::Result<bool> CostLimit::is_kept() {
   const double traps = 100 * static_cast<double>(now.runs - before_.runs) * trap_ns_ / whole; // for each event, whether it counts or not
   cost_ = traps + 100 * static_cast<double>(now.ns - before_.ns) / whole;
   const bool is_above = cost_ > percent_;
-  const bool may_sample = running_->program.event_share != ~0u && share_.one_of < most_events && traps < percent_;
-  if (is_above && may_sample) {
-    uint32_t one_of = share_.one_of * 2;
-    while (one_of < most_events && one_of * percent_ < share_.one_of * cost_) one_of *= 2;
-    ACU_CHECK(set({.one_of = one_of}));
+  if (is_above && running_->program.one_of != ~0u && one_of_ < most_events && traps < percent_) {
+    uint64_t one_of = one_of_ * 2;
+    while (one_of < most_events && static_cast<double>(one_of) * percent_ < static_cast<double>(one_of_) * cost_) one_of *= 2;
+    ACU_CHECK(let_count(one_of));
   } else {
     above_ = is_above ? above_ + 1 : 0;
-    if (share_.one_of > 1 && cost_ < room * percent_) ACU_CHECK(set({.one_of = share_.one_of / 2}));
+    if (one_of_ > 1 && cost_ < room * percent_) ACU_CHECK(let_count(one_of_ / 2));
   }
   regular_.next_ns = is_above ? until : until + period_ns - piece_ns;
   return !has_failed();
@@ -87,8 +85,8 @@ void CostLimit::report() {
   const double seconds = static_cast<double>(now - begun_ns_) / 1e9;
   if (sampled_from_) sampled_ns_ += now - std::exchange(sampled_from_, 0);
   if (sampled_ns_)
-    running_->output.message(base::print("WARNING: to keep --max-cost %.3g, for %.1f of %.1f s only one of up to %u events counted, that many times: counts, sums, averages and histograms are estimates\n", percent_,
-                                         static_cast<double>(sampled_ns_) / 1e9, seconds, most_));
+    running_->output.message(base::print("WARNING: to keep --max-cost %.3g, for %.1f of %.1f s only one of up to %s events counted, that many times: counts, sums, averages and histograms are estimates\n", percent_,
+                                         static_cast<double>(sampled_ns_) / 1e9, seconds, std::to_string(most_).c_str()));
   if (!has_failed()) return;
   running_->output.message(base::print("WARNING: ended after %.1f s: its probes took %.2g%% of the host's CPUs, more than --max-cost %.3g; results are of that time\n", seconds, cost_, percent_) +
                            "HINT: probe rarer events, filter with a predicate, or only one process (-p)\n");

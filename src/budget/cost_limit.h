@@ -3,7 +3,7 @@
 // The cost of a probe is the run time of its program, which the kernel measures for a few milliseconds at a time, as that costs time itself, and for user probes the
 // trap. Above the limit:
 //
-// 1. Of probes that only count, one of n events runs the block and adds n times as much (ir::EventShare). n grows with the first measurement above the limit, and
+// 1. Of probes that only count, one of n events runs the block and adds n times as much (ir::Program::one_of). n grows with the first measurement above the limit, and
 //    shrinks when there is room.
 // 2. Otherwise, because traps or the choice itself take too much, or the probes do more, the script ends when two measurements in a row are above the limit. Its probes
 //    are not taken off and attached again: it may measure from one probe to another, and would take the time between two different calls for that of one. Nor are those
@@ -29,12 +29,12 @@ public:
   base::Result<session::Regular*> begin(const session::Running& running) override;
   bool has_failed() const override { return above_ == enough; }
 
-  uint64_t one_of() const { return share_.one_of; }
+  uint64_t one_of() const { return one_of_; }
 
 private:
   base::Status measure();
   base::Result<bool> is_kept(); // by the measurement that was begun
-  base::Status set(ir::EventShare share);
+  base::Status let_count(uint64_t one_of);
   void report();
 
   static constexpr int enough = 2; // measurements
@@ -48,8 +48,7 @@ private:
   uint64_t begun_ns_ = 0, measured_from_ = 0;
   int above_ = 0;
   double cost_ = 0; // percent
-  ir::EventShare share_;
-  uint32_t most_ = 1;                          // of share_.one_of so far
+  uint64_t one_of_ = 1, most_ = 1;             // events of which one counts: now, and at most so far
   uint64_t sampled_ns_ = 0, sampled_from_ = 0; // how long that was above 1; 0: it is not
 };
 

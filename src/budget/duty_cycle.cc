@@ -4,6 +4,7 @@
 #include "bpf/syscall.h"
 #include "budget/trap_cost.h"
 #include "session/life.h"
+#include "session/script_maps.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,8 +26,8 @@ constexpr double unmeasured_cost = 0.5;    // CPUs, where the kernel does not me
 
 } // namespace
 
-DutyCycle::DutyCycle(session::Backend& backend, const ir::Program& program, const spec::DutyCycle& cycle, int pid, Windows windows)
-    : backend_(backend), tell_(std::move(windows)), cycle_(cycle), is_of_process_(!cycle.is_of_host),
+DutyCycle::DutyCycle(session::Backend& backend, const ir::Program& program, const spec::DutyCycle& cycle, int pid)
+    : backend_(backend), program_(program), cycle_(cycle), is_of_process_(!cycle.is_of_host),
       budget_(cycle.budget * (cycle.is_of_host ? static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN)) : 1)),
       hit_ns_(cycle.hit_ns ? static_cast<double>(cycle.hit_ns) : trap_cost_ns()) {
   if (is_of_process_ && ::clock_getcpuclockid(pid, &clock_) != 0) clock_ = CLOCK_MONOTONIC;
@@ -60,7 +61,7 @@ base::Status DutyCycle::tick() {
 void DutyCycle::end() {
   stop_measuring();
   ended_ns_ = base::clock_ns();
-  if (is_in_gap())
+  if (state_ == State::closed || state_ == State::settling)
     in_gaps_ += progress() - progress_;
   else
     account();
@@ -69,7 +70,7 @@ void DutyCycle::end() {
 double DutyCycle::attached_share() const { return ended_ns_ > begun_ns_ ? open_ns_ / static_cast<double>(ended_ns_ - begun_ns_) : 1; }
 
 double DutyCycle::correction_of_last_gap() const {
-  if (!is_in_gap() || closed_ns_ <= begun_ns_) return 1;
+  if ((state_ != State::closed && state_ != State::settling) || closed_ns_ <= begun_ns_) return 1;
   return static_cast<double>(ended_ns_ - begun_ns_) / static_cast<double>(closed_ns_ - begun_ns_);
 }
 
@@ -105,8 +106,7 @@ base::Status DutyCycle::attach(uint64_t now) {
 
 // The gap is over, and the length of the window is planned; this fixes the weight of its events.
 base::Status DutyCycle::open() {
-  windows_++;
-  if (tell_.opened) ACU_CHECK(tell_.opened(windows_));
+  ACU_CHECK(session::set_number(program_, backend_.engine(), "opened", ++windows_));
   measure();
   opened_ns_ = base::clock_ns();
   const double before = std::exchange(progress_, progress());
@@ -167,9 +167,9 @@ void DutyCycle::account() {
   stood_for_ += stands_for;
   run_ns_ += window * run_share_;
   if (!is_of_process_) return; // its sums are counted, so they have no standard error
-  const std::optional<uint64_t> seen = tell_.weight_seen ? tell_.weight_seen() : std::nullopt;
-  if (!seen) return;
-  const auto weight = static_cast<double>(*seen - std::exchange(seen_, *seen));
+  auto seen = session::read_sum(program_, backend_.engine(), "seen");
+  if (!seen.ok()) return;
+  const auto weight = static_cast<double>(seen->weight - std::exchange(seen_, seen->weight));
   counted_windows_++;
   sum_w_ += weight;
   sum_xx_ += stands_for * stands_for;
@@ -194,7 +194,7 @@ std::optional<double> DutyCycle::standard_error() const {
 
 base::Status DutyCycle::set_each(uint64_t each) {
   each_ = each;
-  return tell_.set_each(each);
+  return session::set_number(program_, backend_.engine(), "each", each);
 }
 
 } // namespace budget

@@ -3,7 +3,7 @@
 // In-kernel sampling cannot hold a budget: the trap of a user probe, or the slow path of every system call, costs the same
 // whether its event becomes a sample or not. So each window in which the probes are attached begins with a measurement of
 // their rate and cost, and the budget sets the length of the gap behind it. An event represents its window and the gap before it:
-// the script multiplies weights by "each" (fixed point) and ignores events while that is 0, which makes the ends of windows exact.
+// the script multiplies weights by @each (fixed point) and ignores events while that is 0, which makes the ends of windows exact.
 // The weight of a window is fixed before it begins, so sums are unbiased while the rate of events is steady; bursts shorter than a gap
 // are a matter of chance.
 //
@@ -17,26 +17,18 @@
 
 #include <cstdint>
 #include <ctime>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace budget {
 
-// What the script is told, and asked.
-struct Windows {
-  std::function<base::Status(uint64_t each)> set_each;       // 1024: events represent themselves; 0: they do not count
-  std::function<base::Status(uint64_t number)> opened = {};  // a further window
-  std::function<std::optional<uint64_t>()> weight_seen = {}; // of all events so far; with the probes of a process
-};
-
 class DutyCycle {
 public:
   // `cycle`: which probes of the program, and their budget. `pid`: of the process that they are in; -1: the whole host.
-  DutyCycle(session::Backend& backend, const ir::Program& program, const spec::DutyCycle& cycle, int pid, Windows windows);
+  DutyCycle(session::Backend& backend, const ir::Program& program, const spec::DutyCycle& cycle, int pid);
 
-  // Call when the probes are attached and events represent themselves.
+  // Call when the probes are attached and @each is 1.
   void begin(uint64_t attached_ns); // CLOCK_MONOTONIC
   // Call when next_ns() has passed.
   base::Status tick();
@@ -71,10 +63,8 @@ private:
   double progress() const;
   base::Status set_each(uint64_t each);
 
-  bool is_in_gap() const { return state_ == State::closed || state_ == State::settling; }
-
   session::Backend& backend_;
-  const Windows tell_;
+  const ir::Program& program_;
   const spec::DutyCycle& cycle_;
   std::vector<uint32_t> probes_;
   clockid_t clock_ = CLOCK_MONOTONIC; // of progress
@@ -99,7 +89,7 @@ private:
   double sum_w_ = 0, sum_xx_ = 0, sum_xw_ = 0, sum_ww_ = 0;
   uint64_t counted_windows_ = 0;
 
-  static constexpr uint64_t one = 1024; // "each" of events that represent themselves
+  static constexpr uint64_t one = 1024; // @each of events that represent themselves
 };
 
 } // namespace budget

@@ -77,14 +77,6 @@ static std::optional<Construct> construct_of(const FieldRef& f) {
   return f.field.bit_size ? Construct::bit_field : Construct::member;
 }
 
-static bool has_stack(const type::Type& t) {
-  if (t.is(Kind::kstack) || t.is(Kind::ustack) || t.is(Kind::stack)) return true;
-  if (!t.is(Kind::tuple)) return false;
-  for (const type::Field& f : t.fields())
-    if (has_stack(*f.type)) return true;
-  return false;
-}
-
 static bool is_plain_text(std::string_view text) {
   for (size_t i = 0; i < text.size(); i++) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -107,7 +99,7 @@ std::optional<Construct> construct_of(const Expr& e) {
   case ExprKind::map: {
     const MapRef& m = as<MapRef>(e);
     if (!m.key) return Construct::map_scalar;
-    return m.key->type && has_stack(*m.key->type) ? Construct::map_stack_key : Construct::map_keyed;
+    return m.key->type && m.key->type->has_stack() ? Construct::map_stack_key : Construct::map_keyed;
   }
   case ExprKind::unary:
     if (as<Unary>(e).op == UnaryOp::dereference) return Construct::dereference;

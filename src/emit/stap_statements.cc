@@ -54,7 +54,7 @@ void StapPrinter::append_value(std::string& format, std::string& arguments, cons
 void StapPrinter::print_map(const Map& m, int64_t most) {
   const std::string name = globals_.of(m), label = "@" + std::string(m.name);
   const bool is_statistic = m.value && m.value->is_aggregation();
-  const bool is_histogram = m.value && (m.value->is(Kind::hist) || m.value->is(Kind::lhist));
+  const bool is_histogram = m.value && m.value->is_histogram();
   std::string format = label, arguments, keys, entry = name;
   if (m.key) {
     format += "[";

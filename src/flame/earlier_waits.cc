@@ -58,8 +58,7 @@ void EarlierWaits::list(const Goroutines& goroutines, const session::TargetFilte
     notes.emplace_back("waits that had begun before the recording are not counted: that needs -p, or all processes, without --filter");
     return;
   }
-  std::vector<int> pids = filter.pids;
-  if (pids.empty() && filter.pid >= 0) pids = {filter.pid};
+  const std::vector<int> pids = filter.processes();
   RunningGoroutines running(goroutines.programs, pids);
   if (!watch(running, program, engine)) {
     notes.emplace_back("there are too many goroutines: waits that had begun before the recording are not counted");

@@ -112,8 +112,7 @@ base::Result<Goroutines> find_goroutines(const session::TargetFilter& filter, co
   Finder finder;
   finder.out.notes.emplace_back(in_system_call);
   std::vector<std::string> others;
-  std::vector<int> pids = filter.pids;
-  if (pids.empty() && filter.pid >= 0) pids = {filter.pid};
+  const std::vector<int> pids = filter.processes();
   std::string where;
   std::string_view hint;
   if (!command.empty()) {

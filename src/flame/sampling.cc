@@ -401,15 +401,7 @@ std::vector<std::string_view> Sampler::leaves() const {
 }
 
 void Sampler::keep_to_budget() {
-  const ir::Program& program = runner->program();
-  ir::Engine& engine = runner->backend().engine();
-  budget::Windows windows = {.set_each = [&](uint64_t each) { return session::set_number(program, engine, "each", each); },
-                             .opened = [&](uint64_t number) { return session::set_number(program, engine, "opened", number); },
-                             .weight_seen = [&]() -> std::optional<uint64_t> {
-                               auto seen = session::read_sum(program, engine, "seen");
-                               return seen.ok() ? std::optional(seen->weight) : std::nullopt;
-                             }};
-  duty_cycle.emplace(runner->backend(), program, kind.duty_cycle, runner->child() ? runner->child()->pid() : options.filter.pid, std::move(windows));
+  duty_cycle.emplace(runner->backend(), runner->program(), kind.duty_cycle, runner->child() ? runner->child()->pid() : options.filter.pid);
   cycle.begin = [&] {
     duty_cycle->begin(runner->attached_ns());
     cycle.next_ns = duty_cycle->next_ns();

@@ -413,9 +413,9 @@ base::Status collect(const CollectorOptions& options) {
     });
   }
   ACU_CHECK(collector.start());
-  const bool is_v6 = options.address.find(':') != options.address.npos, is_local = options.address.starts_with("127.") || options.address == "::1";
-  print("ready at " + std::string(options.tls.are_named() ? "https://" : "http://") + (is_v6 ? "[" + options.address + "]" : options.address) + ":" + std::to_string(server->port()) + ", storing in " + options.store.shown());
-  if (!is_local && !options.tls.are_named()) print("note: connections are not encrypted: use --tls-cert and --tls-key, or a private network");
+  const net::Endpoint at = {.host = options.address, .port = server->port(), .is_encrypted = options.tls.are_named()};
+  print("ready at " + at.shown() + ", storing in " + options.store.shown());
+  if (!net::is_loopback(options.address) && !options.tls.are_named()) print("note: connections are not encrypted: use --tls-cert and --tls-key, or a private network");
   server->in_background([&] { collector.delete_old(); });
   server->repeat(1000, [&] { tokens->refresh(); });
   server->repeat(3'600'000, [&] { server->in_background([&] { collector.delete_old(); }); });

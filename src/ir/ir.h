@@ -367,13 +367,6 @@ inline constexpr bool knows_walking = false;
 #endif
 enum : uint32_t { kernel_stack, user_stack /* by frame pointers */, walked_stack /* the user's, by tables */ };
 
-// Of the events of probes that only count, one of `one_of` counts, chosen at random, and each that counts adds one_of * each / 1024 times as much.
-struct EventShare {
-  uint32_t one_of = 1;  // a power of two
-  uint32_t each = 1024; // 0: no event counts
-  constexpr uint64_t word() const { return uint64_t{one_of - 1} << 32 | each; } // as the map has it
-};
-
 struct Program {
   std::vector<Frame> frames;
   std::vector<Function> functions;
@@ -388,8 +381,9 @@ struct Program {
   std::vector<KernelSymbol> kernel_symbols;
   uint32_t session_is_return = 0; // type id of the kernel's function, for Query::is_return
   uint32_t speculations = ~0u; // the map of them, if there are any
-  // A map with one word, which whoever runs the program sets (EventShare): which of the events count for probes that only count. ~0u: there are no such probes.
-  uint32_t event_share = ~0u;
+  // A map with one number n, a power of two, which whoever runs the program sets: of the events of probes that only count, one of n counts, chosen at random, and adds n
+  // times as much (0: as 1). ~0u: there are no such probes.
+  uint32_t one_of = ~0u;
   PidNamespace pid_namespace;
   TaskLayout task;
   uint32_t max_stacks = 16384; // different ones that are kept

@@ -153,8 +153,8 @@ const Type* Lowering::as_word(const Type* t) { return t && t->is(Kind::integer) 
 void Lowering::lower_maps() {
   if (options_.samples) countable_ = lang::countable_probes(source_);
   if (!countable_.empty()) {
-    program_.event_share = static_cast<uint32_t>(program_.maps.size());
-    program_.maps.push_back({.name = "event share", .kind = MapKind::array, .value = types_.uint64(), .value_size = 8, .max_entries = 1, .is_own = true});
+    program_.one_of = static_cast<uint32_t>(program_.maps.size());
+    program_.maps.push_back({.name = "one of", .kind = MapKind::array, .value = types_.uint64(), .value_size = 8, .max_entries = 1, .is_own = true});
   }
   for (const spec::GroupSet& set : source_.group_sets) add_group_set(program_, types_, set);
   uint64_t most = source_.config.number("max_map_keys");
@@ -244,22 +244,18 @@ void Lowering::lower_probe_body(const lang::Probe& p) {
   weight_ = {};
 }
 
-// Goes on with the events that count, and how much they do (EventShare).
+// Goes on with the events that count, and how many times they do (Program::one_of).
 void Lowering::choose_events() {
   const Reg weight = fresh();
   weight_ = Operand::of(weight);
+  assign(weight, load_word({Space::script, find(program_.one_of, {}), 0}, 8, false));
+  BlockId all = new_block(), some = new_block(), counts = new_block();
+  branch(Cond::ult, weight_, number(2), all, some);
+  start(all);
   assign(weight, number(1));
-  const Operand word = load_word({Space::script, find(program_.event_share, {}), 0}, 8, false);
-  BlockId some = new_block(), chosen = new_block(), counts = new_block();
-  branch(Cond::eq, word, number(EventShare{}.word()), counts, some);
+  jump(counts);
   start(some);
-  const Operand random = query(Query::random), others = emit(Op::lshr, word, number(32));
-  branch(Cond::eq, emit(Op::and_, random, others), number(0), chosen, return_block_);
-  start(chosen);
-  // The fraction is rounded at random, by bits that did not choose.
-  const Operand times = emit(Op::mul, emit(Op::add, others, number(1)), emit(Op::and_, word, number(UINT32_MAX)));
-  assign(weight, emit(Op::lshr, emit(Op::add, times, emit(Op::lshr, random, number(22))), number(10)));
-  branch(Cond::ne, weight_, number(0), counts, return_block_);
+  branch(Cond::eq, emit(Op::and_, query(Query::random), emit(Op::sub, weight_, number(1))), number(0), counts, return_block_);
   start(counts);
 }
 

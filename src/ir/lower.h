@@ -29,7 +29,7 @@ struct LowerOptions {
   PidNamespace pid_namespace; // of acu itself, where that is not the initial one
   bool task_storage = false;  // the engine has MapKind::task
   bool calls_loops = true;    // as lang::CheckOptions has it
-  bool samples = false; // for probes that only count: Program::event_share
+  bool samples = false; // for probes that only count: Program::one_of
   bool counts_missing_elements = false; // reads of maps at keys that are not there (Fault::element_missing)
   // Whether the engine takes a program of probe::Context::function at this event that reads these words of
   // it.

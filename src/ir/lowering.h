@@ -444,8 +444,8 @@ private:
   std::vector<Inst> open_; // of the current block, behind those that are there already
   base::Range where_;
   const lang::Probe* probe_ = nullptr;
-  std::vector<const lang::Probe*> countable_; // probes of whose events a share may count
-  Operand weight_;                          // of an event of such a probe; none: 1
+  std::vector<const lang::Probe*> countable_; // of whose events one of n may count (Program::one_of)
+  Operand weight_;                            // of an event of such a probe; none: 1
   const lang::Function* fn_ = nullptr;
   probe::Context context_ = probe::Context::none;
   std::unordered_map<const lang::Variable*, Reg> registers_;

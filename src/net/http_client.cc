@@ -193,6 +193,8 @@ base::Result<HttpAnswer> post(const Endpoint& to, const HttpRequest& request) {
 
 std::string Endpoint::shown() const { return (is_encrypted ? "https://" : "http://") + host_and_port(*this); }
 
+bool is_loopback(std::string_view address) { return address.starts_with("127.") || address == "::1"; }
+
 std::optional<Endpoint> read_endpoint(std::string_view text, uint16_t usual_port) {
   size_t colon = text.rfind(':');
   if (const size_t bracket = text.rfind(']'); bracket != text.npos && colon != text.npos && colon < bracket) colon = text.npos;

@@ -22,6 +22,9 @@ struct Endpoint {
   std::string shown() const; // "https://collector:7071"
 };
 
+// Of this host alone: 127.0.0.1 and the like, ::1.
+bool is_loopback(std::string_view address);
+
 // HOST[:PORT], where HOST may be an IPv6 address in brackets. Nothing: it is something else.
 std::optional<Endpoint> read_endpoint(std::string_view text, uint16_t usual_port);
 

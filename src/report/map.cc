@@ -15,8 +15,6 @@ namespace {
 
 constexpr size_t piece_bytes = 64 << 10;
 
-bool is_histogram(const type::Type& t) { return t.is(Kind::hist) || t.is(Kind::lhist); }
-
 // A key of several parts is a tuple and loses its parentheses; tuples inside it keep theirs.
 bool has_parts(const type::Type& key) { return key.is(Kind::tuple) && !key.is_named; }
 
@@ -57,7 +55,7 @@ void append_key_json(std::string& out, Context& context, const type::Type& key, 
 
 std::string_view json_type(const type::Type& value) {
   if (value.is(Kind::tseries)) return "tseries";
-  if (is_histogram(value)) return "hist";
+  if (value.is_histogram()) return "hist";
   return value.is(Kind::avg) || value.is(Kind::stats) ? "stats" : "map";
 }
 
@@ -73,7 +71,7 @@ void print_map_text(Context& context, const MapRequest& r, const TakeText& take)
       append_key_text(out, context, *r.map.key, i.key);
       out += ']';
     }
-    out += is_histogram(*r.map.value) || r.map.value->is(Kind::tseries) ? ":\n" : ": ";
+    out += r.map.value->is_histogram() || r.map.value->is(Kind::tseries) ? ":\n" : ": ";
     append_text(out, context, *r.map.value, i.value, r.div);
     out += '\n';
     if (out.size() < piece_bytes) continue;

@@ -16,33 +16,35 @@ using type::Kind;
 
 namespace {
 
-// Of a key that is one value, or the parts of one.
-std::vector<type::Field> parts_of(const type::Type& key) {
-  if (key.is(Kind::tuple)) return {key.fields().begin(), key.fields().end()};
-  type::Field only;
-  only.type = &key;
-  return {only};
-}
-
-// As the key is written in the script; two of one name, and those without, are told apart by their number.
-std::vector<std::string> label_names(const ir::Map& map) {
-  std::vector<std::string> out;
-  for (size_t i = 0; i < parts_of(*map.key).size(); i++) {
-    std::string name = i < map.key_names.size() ? metric_name(map.key_names[i]) : std::string();
-    const bool is_free = !name.empty() && name != "le" && !name.starts_with("__") && std::ranges::find(out, name) == out.end();
-    out.push_back(is_free ? std::move(name) : "key" + std::to_string(i));
+// The parts of a key, each a label.
+class Labels {
+public:
+  explicit Labels(const ir::Map& map) {
+    if (!map.key) return;
+    if (map.key->is(Kind::tuple))
+      parts_.assign(map.key->fields().begin(), map.key->fields().end());
+    else
+      parts_.emplace_back().type = map.key;
+    for (size_t i = 0; i < parts_.size(); i++) names_.push_back(name_of(map, i));
   }
-  return out;
-}
+  // `a="1",b="x"`
+  std::string of(Context& context, Bytes key) const {
+    std::string out;
+    for (size_t i = 0; i < parts_.size(); i++) append_label(out, names_[i], text_of(context, *parts_[i].type, part(key, parts_[i].offset, parts_[i].type->size)));
+    return out;
+  }
 
-// `a="1",b="x"`
-std::string labels_of(Context& context, const ir::Map& map, const std::vector<std::string>& names, Bytes key) {
-  std::string out;
-  if (!map.key) return out;
-  const std::vector<type::Field> parts = parts_of(*map.key);
-  for (size_t i = 0; i < parts.size(); i++) append_label(out, names[i], text_of(context, *parts[i].type, part(key, parts[i].offset, parts[i].type->size)));
-  return out;
-}
+private:
+  // As the key is written in the script; two of one name, and those without, are told apart by their number.
+  std::string name_of(const ir::Map& map, size_t i) const {
+    std::string name = i < map.key_names.size() ? metric_name(map.key_names[i]) : std::string();
+    const bool is_free = !name.empty() && name != "le" && !name.starts_with("__") && std::ranges::find(names_, name) == names_.end();
+    return is_free ? name : "key" + std::to_string(i);
+  }
+
+  std::vector<type::Field> parts_;
+  std::vector<std::string> names_;
+};
 
 void append_sample(std::string& out, std::string_view name, std::string_view suffix, const std::string& labels, Number number) {
   out.append(name).append(suffix);
@@ -52,11 +54,10 @@ void append_sample(std::string& out, std::string_view name, std::string_view suf
   out += '\n';
 }
 
-bool is_histogram(const type::Type& t) { return t.is(Kind::hist) || t.is(Kind::lhist); }
 bool is_plain(const type::Type& t) { return t.is(Kind::integer) || t.is(Kind::boolean) || t.is(Kind::enumeration); }
 
 std::string_view type_of(const type::Type& value) {
-  if (is_histogram(value)) return "histogram";
+  if (value.is_histogram()) return "histogram";
   if (value.is(Kind::avg) || value.is(Kind::stats)) return "summary";
   return value.is(Kind::count) || (value.is(Kind::sum) && !value.is_signed) ? "counter" : "gauge";
 }
@@ -132,21 +133,19 @@ std::string metric_name(std::string_view text) {
 std::string_view not_a_metric(const ir::Map& map) {
   const type::Type& value = *map.value;
   constexpr Kind numbers[] = {Kind::count, Kind::sum, Kind::min, Kind::max, Kind::avg, Kind::stats};
-  if (!is_plain(value) && !is_histogram(value) && std::ranges::find(numbers, value.kind) == std::end(numbers)) return "its values are not numbers";
-  if (!map.key) return {};
-  auto is_stack = [](const type::Field& f) { return f.type->is(Kind::kstack) || f.type->is(Kind::ustack) || f.type->is(Kind::stack); };
-  return std::ranges::any_of(parts_of(*map.key), is_stack) ? "its keys are stacks" : "";
+  if (!is_plain(value) && !value.is_histogram() && std::ranges::find(numbers, value.kind) == std::end(numbers)) return "its values are not numbers";
+  return map.key && map.key->has_stack() ? "its keys are stacks" : "";
 }
 
 void append_metrics(std::string& out, Context& context, const MapRequest& r, std::string_view name) {
   const type::Type& value = *r.map.value;
   const Selection selection = select(context, r);
-  const std::vector<std::string> names = r.map.key ? label_names(r.map) : std::vector<std::string>();
-  const size_t used = is_histogram(value) ? used_buckets(value, selection.items) : 0;
+  const Labels all(r.map);
+  const size_t used = value.is_histogram() ? used_buckets(value, selection.items) : 0;
   append_family(out, name, type_of(value), "", "The map @" + r.map.name + ".");
   for (const Item& i : selection.items) {
-    const std::string labels = labels_of(context, r.map, names, i.key);
-    if (is_histogram(value))
+    const std::string labels = all.of(context, i.key);
+    if (value.is_histogram())
       append_histogram_samples(out, name, labels, value, i.value, used);
     else
       append_value(out, name, labels, value, i.value);

@@ -13,13 +13,8 @@ using type::Kind;
 
 namespace {
 
-bool has_stack(const type::Type& t) {
-  if (t.is(Kind::tuple)) return std::ranges::any_of(t.fields(), [](const type::Field& f) { return has_stack(*f.type); });
-  return t.is(Kind::kstack) || t.is(Kind::ustack) || t.is(Kind::stack);
-}
-
 bool is_additive(const ir::Map& map) {
-  if (map.is_own || !map.value || (map.key && has_stack(*map.key))) return false;
+  if (map.is_own || !map.value || (map.key && map.key->has_stack())) return false;
   constexpr Kind additive[] = {Kind::count, Kind::sum, Kind::avg, Kind::stats, Kind::hist, Kind::lhist};
   return map.sums || std::ranges::find(additive, map.value->kind) != std::end(additive);
 }

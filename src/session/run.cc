@@ -343,7 +343,7 @@ base::Status Session::live() {
     life.regulars.push_back(groups.regular(&files));
   }
   for (Beside* one : beside) {
-    ACU_TRY(Regular* const regular, one->begin({compiled.program, *backend, effects, printer, *output}));
+    ACU_TRY(Regular* const regular, one->begin({compiled.program, *backend, printer, *output}));
     life.regulars.push_back(regular);
   }
   effects.draw_with([&](const ir::Action& action, const std::vector<ir::Entry>& entries) -> base::Status {

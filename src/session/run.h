@@ -5,7 +5,6 @@
 #include "report/report.h"
 #include "session/backend.h"
 #include "session/compile.h"
-#include "session/effects.h"
 #include "session/life.h"
 #include "session/options.h"
 #include "session/output.h"
@@ -20,7 +19,6 @@ namespace session {
 struct Running {
   const ir::Program& program;
   Backend& backend;
-  Effects& effects;
   report::Printer& printer;
   Output& output;
 };

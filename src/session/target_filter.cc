@@ -121,8 +121,7 @@ base::Result<spec::GroupSet> group_set_of(const std::string& container, const st
 base::Result<Condition> target_condition(const TargetFilter& f) {
   // Process 0 is what runs when nothing does. Those of another pid namespace have no number here, but the
   // kernel's.
-  std::vector<int> pids = f.pids;
-  if (pids.empty() && f.pid >= 0) pids = {f.pid};
+  const std::vector<int> pids = f.processes();
   if (!pids.empty()) return Condition{one_of("pid", pids), {}, in_words("process", "processes", pids), of_task("$task.tgid", pids)};
   if (!f.threads.empty())
     return Condition{one_of("tid", f.threads), end_with(f.threads), in_words("thread", "threads", f.threads), of_task("$task.pid", f.threads)};
@@ -148,8 +147,7 @@ base::Result<Condition> condition_of(const TargetFilter& f) {
 }
 
 base::Result<std::vector<base::Fd>> watch_targets(const TargetFilter& f) {
-  std::vector<int> pids = f.pids;
-  if (pids.empty() && f.pid >= 0) pids = {f.pid};
+  std::vector<int> pids = f.processes();
   for (int thread : f.threads) {
     auto status = base::read_file("/proc/" + std::to_string(thread) + "/status");
     const size_t at = status.ok() ? status->find("\nTgid:") : std::string::npos;

@@ -24,6 +24,9 @@ struct TargetFilter {
   bool include_acu = false;  // with no process given: also what acu itself does
   bool include_idle = false; // with nothing given: also what happens while a CPU is idle
   bool command = false; // the command that acu starts, and what it starts itself
+
+  // Those that were given by their numbers: one or several.
+  std::vector<int> processes() const { return !pids.empty() || pid < 0 ? pids : std::vector<int>{pid}; }
 };
 
 // The same in the language.

@@ -214,7 +214,7 @@ inline constexpr Option dscript_options[] = {
     {.id = OptionId::foreign, .letter = 'A', .doc = "Refused: acu has no anonymous tracing; `acu record --flight` keeps the newest events in memory."},
     {.id = OptionId::foreign, .letter = 'G', .doc = "Refused: programs get their probes from sys/sdt.h."},
     {.id = OptionId::ignored, .letter = 'L', .argument = "DIR", .doc = "Accepted and ignored: acu has its own translators."},
-    {.id = OptionId::ignored, .letter = 'X', .argument = "MODE", .doc = "Accepted and ignored: the standard that -C follows is that of cpp."},
+    {.id = OptionId::ignored, .letter = 'X', .argument = "MODE", .doc = "Accepted and ignored: -C follows the standard of cpp."},
     {.id = OptionId::flow, .letter = 'F', .doc = "Indent lines by the depth of calls: between probes `entry` and `return`."},
     {.id = OptionId::notify_attached,
      .name = "notify-attached",

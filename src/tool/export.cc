@@ -2,7 +2,7 @@
 #include "base/output_file.h"
 #include "base/text.h"
 #include "budget/run.h"
-#include "net/private_file.h"
+#include "net/http_client.h"
 #include "report/openmetrics.h"
 #include "session/losses.h"
 #include "tool/scripts.h"
@@ -186,7 +186,7 @@ base::Result<ExportOptions> read_export(const session::Arguments& arguments) {
   const std::string* text = arguments.value(OptionId::listen);
   if (!text) return out;
   ACU_CHECK(read_listen(*text, out.address, out.port));
-  if (!is_loopback(out.address) && (!out.tls.are_named() || out.token.empty()))
+  if (!net::is_loopback(out.address) && (!out.tls.are_named() || out.token.empty()))
     return usage("`--listen " + *text + "`: connections from other hosts must be encrypted and have a token\nhint: --tls-cert FILE --tls-key FILE --token-file FILE; or stay on loopback");
   return out;
 }
@@ -202,8 +202,8 @@ base::Result<std::unique_ptr<web::HttpServer>> open_server(const ExportOptions& 
                                     .lane = [](const web::Request&) { return web::Lane::slow; },
                                     .ends_on_signals = false}));
   if (tls) server->use_tls(tls);
-  const std::string host = options.address.find(':') == std::string::npos ? options.address : "[" + options.address + "]";
-  if (!options.script.quiet) print("metrics at " + std::string(tls ? "https://" : "http://") + host + ":" + std::to_string(server->port()) + std::string(metrics_path));
+  const net::Endpoint at = {.host = options.address, .port = server->port(), .is_encrypted = tls != nullptr};
+  if (!options.script.quiet) print("metrics at " + at.shown() + std::string(metrics_path));
   return server;
 }
 

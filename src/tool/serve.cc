@@ -4,6 +4,7 @@
 #include "fleet/spool.h"
 #include "monitor/sampler.h"
 #include "net/crypto.h"
+#include "net/http_client.h"
 #include "net/private_file.h"
 #include "session/arguments.h"
 #include "session/signals.h"
@@ -31,7 +32,7 @@ base::Error usage(std::string message) { return {base::Failure::usage, std::move
 
 base::Status read_address(const std::string& text, web::ServeOptions& to) {
   ACU_CHECK(read_listen(text, to.address, to.port));
-  if (!is_loopback(to.address) && !to.tls.are_named())
+  if (!net::is_loopback(to.address) && !to.tls.are_named())
     return usage("`--listen " + text + "`: connections from other hosts must be encrypted\nhint: --tls-cert FILE --tls-key FILE; or stay on loopback, and ssh -L 7070:127.0.0.1:7070 HOST");
   return {};
 }
@@ -146,8 +147,6 @@ base::Result<web::TlsFiles> read_tls(const session::Arguments& arguments) {
   if (out.certificate.empty() != out.key.empty()) return usage("--tls-cert and --tls-key belong together: the certificate, and its private key");
   return out;
 }
-
-bool is_loopback(std::string_view address) { return address.starts_with("127.") || address == "::1"; }
 
 base::Status read_listen(const std::string& text, std::string& address, uint16_t& port) {
   const size_t colon = text.rfind(':');

@@ -14,8 +14,6 @@ base::Result<store::Limits> read_limits(const session::Arguments& arguments);
 base::Result<std::string> state_folder();
 // --listen ADDRESS:PORT. Failure (usage): it is none.
 base::Status read_listen(const std::string& text, std::string& address, uint16_t& port);
-// Of this host alone.
-bool is_loopback(std::string_view address);
 // The only word of a private file (--token-file).
 base::Result<std::string> read_token(const std::string& path);
 // --tls-cert and --tls-key. Failure (usage): one without the other.

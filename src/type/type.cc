@@ -23,6 +23,11 @@ std::span<const Enumerator> Type::enumerators() const {
   return enumerators_;
 }
 
+bool Type::has_stack() const {
+  if (is(Kind::tuple)) return std::ranges::any_of(fields(), [](const Field& f) { return f.type->has_stack(); });
+  return is(Kind::kstack) || is(Kind::ustack) || is(Kind::stack);
+}
+
 std::optional<Field> Type::find(std::string_view wanted) const {
   if (!decoded_ && kind == Kind::structure && provider && !wanted.empty())
     if (auto alone = provider->field(*table, provider_id, wanted)) return alone;

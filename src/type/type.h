@@ -177,6 +177,9 @@ struct Type {
            kind == Kind::probe_name || kind == Kind::kstack;
   }
   bool is_aggregation() const { return kind >= Kind::count; }
+  bool is_histogram() const { return kind == Kind::hist || kind == Kind::lhist; }
+  // A stack, or a tuple with one.
+  bool has_stack() const;
   // Aggregations that turn into a number where one is needed.
   bool is_castable_aggregation() const { return kind >= Kind::count && kind <= Kind::stats; }
 };

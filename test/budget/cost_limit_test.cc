@@ -19,14 +19,14 @@ public:
   session::RunCosts run_costs() override {
     const uint64_t now = base::clock_ns();
     const double cpus = static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
-    const double percent = percent_of_none + (percent_of_all - percent_of_none) / static_cast<double>((word() >> 32) + 1);
+    const double percent = percent_of_none + (percent_of_all - percent_of_none) / static_cast<double>(one_of());
     if (last_ns_) costs_.ns += static_cast<uint64_t>(static_cast<double>(now - last_ns_) * cpus * percent / 100);
     last_ns_ = now;
     return costs_;
   }
-  // ir::EventShare as the program sees it.
-  uint64_t word() {
-    uint64_t out = ir::EventShare{}.word();
+  // As the program sees it.
+  uint64_t one_of() {
+    uint64_t out = 1;
     if (!recording.maps[0].empty()) std::memcpy(&out, recording.maps[0].back().values.data(), sizeof out);
     return out;
   }
@@ -43,14 +43,13 @@ struct Limited {
   session::Output output{nowhere.get(), session::Buffering::full, false};
   report::SystemNames names;
   report::Printer printer{program, backend.engine(), names, output, {}};
-  session::Effects effects{program, backend.engine(), printer, output, nullptr};
   budget::CostLimit limit;
   session::Regular* regular = nullptr;
 
   explicit Limited(bool counts) : limit(5) {
-    if (counts) program.event_share = 0;
+    if (counts) program.one_of = 0;
     program.probes.push_back({.name = "tracepoint:a:b", .context = probe::Context::tracepoint, .events = {}});
-    regular = *limit.begin({program, backend, effects, printer, output});
+    regular = *limit.begin({program, backend, printer, output});
     regular->begin();
   }
   // How many ticks say that it goes on, of at most `most`, each at its time.
@@ -82,7 +81,7 @@ TEST(CostLimit, LeavesOthersAlone) {
   run.backend.percent_of_all = 4;
   EXPECT_EQ(run.ticks(10), 10);
   EXPECT_FALSE(run.limit.has_failed());
-  EXPECT_EQ(run.backend.word(), ir::EventShare{}.word());
+  EXPECT_EQ(run.backend.one_of(), 1u);
 }
 
 TEST(CostLimit, FewerEventsCountWhileThatHelps) {
@@ -95,7 +94,7 @@ TEST(CostLimit, FewerEventsCountWhileThatHelps) {
   run.backend.percent_of_all = 1, run.backend.percent_of_none = 0.01;
   EXPECT_EQ(run.ticks(16), 16);
   EXPECT_EQ(run.limit.one_of(), 1u);
-  EXPECT_EQ(run.backend.word(), ir::EventShare{}.word());
+  EXPECT_EQ(run.backend.one_of(), 1u);
   EXPECT_FALSE(run.limit.has_failed());
 }
 
