@@ -19,17 +19,13 @@ constexpr uint64_t piece_ns = 5 * ms, period_ns = 100 * ms;
 constexpr uint64_t most_events = 1024; // of which one counts: the cost of not counting is then all that is left
 constexpr double room = 0.4;           // below this part of the limit twice as many events may count
 
-bool has_traps(const ir::Program& program) {
-  return std::ranges::any_of(program.probes, [](const ir::Probe& p) { return p.context == probe::Context::registers; });
-}
-
 } // namespace
 
 CostLimit::CostLimit(double percent) : percent_(percent), cpus_(static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN))) {}
 
 base::Result<session::Regular*> CostLimit::begin(const session::Running& running) {
   running_.emplace(running);
-  if (has_traps(running.program)) trap_ns_ = trap_cost_ns();
+  trap_ns_ = trap_cost_ns(running.program);
   regular_.begin = [this] { begun_ns_ = base::clock_ns(); };
   regular_.tick = [this]() -> base::Result<bool> {
     if (measuring_.valid()) return is_kept();

@@ -36,9 +36,9 @@ def limit(percent_of_a_cpu):
     return f"{percent_of_a_cpu / os.cpu_count():g}"
 
 
-def run(acu, script, percent_of_a_cpu, milliseconds=3000):
+def run(acu, script, percent_of_a_cpu, milliseconds=3000, calls="getppid"):
     """The storm under a script: its number of calls, the script's numbers by name, and how acu ended."""
-    done = subprocess.run([acu, "run", "-q", "--max-cost", limit(percent_of_a_cpu), "-c", f"{build()} {milliseconds}", "-e", script], capture_output=True, text=True, timeout=patient(60))
+    done = subprocess.run([acu, "run", "-q", "--max-cost", limit(percent_of_a_cpu), "-c", f"{build()} {milliseconds}{' stepped' if calls == 'stepped' else ''}", "-e", script], capture_output=True, text=True, timeout=patient(60))
     calls = re.search(r"^(\d+)$", done.stdout, re.M)
     return int(calls[1]) if calls else None, numbers(done.stdout), done
 
@@ -81,7 +81,13 @@ def what_does_more_ends(acu):
         need(done.returncode == 1 and "ended after" in done.stderr and not SAMPLED.search(done.stderr), f"{script}: {done.returncode} {done.stderr}")
 
 
-TESTS = [only_counts, below_the_limit_all_events_count, what_does_more_ends]
+def stepped_instructions(acu):
+    """A probe there takes nearly all of the CPU's time, which the program's run time and an emulated instruction's trap are a small part of."""
+    _, _, done = run(acu, f"uprobe:{build()}:stepped {{ @last = nsecs; }}", 50, 20000, "stepped")
+    need(done.returncode == 1 and "ended after" in done.stderr, f"{done.returncode} {done.stderr}")
+
+
+TESTS = [only_counts, below_the_limit_all_events_count, what_does_more_ends, stepped_instructions]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
