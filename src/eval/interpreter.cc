@@ -70,6 +70,7 @@ constexpr uint32_t most_nesting = 1000; // of loops in calls in loops: each take
 constexpr size_t most_calls = 1 << 20;
 constexpr size_t most_parameters = 8; // room for those of a call that is to be: at least 5 and register 0
 constexpr uint64_t steps_between_looks = 1 << 20;
+constexpr uint64_t steps_of_record = 1 << 10; // as long as one takes until it is printed
 
 } // namespace
 
@@ -646,6 +647,7 @@ void Interpreter::send_record(int64_t address) {
   std::memcpy(&action, host(address), sizeof action);
   const std::byte* from = host(address);
   state_.events.emplace_back(from, from + state_.program.actions[action].record_size());
+  if (!state_.options.step_budget) steps_left_ -= std::min(steps_left_ - 1, steps_of_record);
   // Usually the newest; others are kept until the run ends.
   if (!state_.records.empty() && state_.records.back().get() == from) state_.records.pop_back();
 }
