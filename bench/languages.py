@@ -2,8 +2,8 @@
 """What frames of a language cost: languages.py --acu PATH [--pairs 7] [--seconds 3] [--only NAME] [--out FILE]
 
 Servers in Python, Lua (in nginx), Perl, PHP (php-fpm), Ruby, Node.js, Java and Go (language_servers.py): requests in a second of their own CPU time, bare and with `acu flame`
-attached at 99 and 999 Hz, or `perf record -g`, whose stacks have no frames of a language; in turns, so that what else the host does meets all of them. The median of the ratios to the bare
-runs beside them, and the recorder's CPU time. Then the time of a stack in a probe at getppid(2), 3 and 30 Python functions deep, with language frames and without (--lang native): the least
+attached at 99 Hz, or `perf record -g`, whose stacks have no frames of a language; in turns, so that what else the host does meets all of them. The median of the ratios to the bare
+runs beside them, and the recorder's CPU time. What 99 Hz costs is less than such runs differ by, so it is also measured at 4,999 Hz: a sample costs the same at each rate. Then the time of a stack in a probe at getppid(2), 3 and 30 Python functions deep, with language frames and without (--lang native): the least
 of several runs, less that of an empty probe.
 """
 import argparse
@@ -31,8 +31,9 @@ def descend(n):
 print("%.1f" % descend(int(sys.argv[1]) - 1))
 """
 # By the name in the table: a command line with ACU, PID and OUT.
-RECORDERS = {**{f"acu flame -F {rate}": f"ACU flame -q -F {rate} -p PID -o OUT.html" for rate in (99, 999)},
-             **{f"perf record -g -F {rate}": f"perf record -q -g -F {rate} -p PID -o OUT.data" for rate in (99, 999)}}
+USUAL, HIGH = 99, 4999  # Hz
+RECORDERS = {**{f"acu flame -F {rate}": f"ACU flame -q -F {rate} -p PID -o OUT.html" for rate in (USUAL, HIGH)},
+             f"perf record -g -F {USUAL}": f"perf record -q -g -F {USUAL} -p PID -o OUT.data"}
 
 
 def cpu_ns(pid):
@@ -118,6 +119,10 @@ def main():
         for (name, recorder), found in ratios.items():
             low, middle, high = (100 * part for part in statistics.quantiles(found, n=4))
             text += f"| {name} | `{recorder}` | {middle:.1f}% ({low:.1f} to {high:.1f}) | {100 * statistics.median(costs[name, recorder]):.2f}% |\n"
+        text += f"\nRequests per second of CPU time at {USUAL} Hz, by what {HIGH:,} Hz cost:\n\n| server | of bare |\n|---|---|\n"
+        for name in servers:
+            low, middle, high = (100 + 100 * (part - 1) * USUAL / HIGH for part in statistics.quantiles(ratios[name, f"acu flame -F {HIGH}"], n=4))
+            text += f"| {name} | {middle:.2f}% ({low:.2f} to {high:.2f}) |\n"
         text += "\n| Python functions | native frames only (us) | with Python frames (us) |\n|---|---|---|\n"
         for depth in (3, 30):
             empty = stack_ns(acu, options.python, depths, depth, "@ = count()", [], 5)
