@@ -31,6 +31,7 @@ test-long: setup-test
 	@python3 test/languages/suites.py $(ACU) --all
 	@python3 test/why/planted.py $(ACU) --all
 	@python3 test/waits/run.py $(ACU) --all
+	@python3 test/systemtap/run.py $(ACU)
 	@python3 test/faults/run.py $(ACU) --all
 	@ACU_DIFFERENTIAL=1:10000 build/$(PRESET)/test/test_session --gtest_filter='Differential.*'
 	@$(MAKE) --no-print-directory test-anywhere

@@ -86,7 +86,7 @@ inline constexpr Support builtins[] = {
     {.name = "max"},
     {.name = "avg"},
     {.name = "stats", .level = Level::rewritten, .note = "three aggregations: count(), avg(), sum()"},
-    {.name = "hist", .level = Level::rewritten, .note = "quantize(), in its own layout"},
+    {.name = "hist", .level = Level::rewritten, .note = "quantize(), in its own layout: one bucket for each power of two"},
     {.name = "lhist", .level = Level::rewritten, .note = "lquantize(), in its own layout"},
     {.name = "printf"},
     {.name = "errorf", .level = Level::rewritten, .note = "printf()"},

@@ -13,6 +13,9 @@ using type::Kind;
 
 static std::string in_parentheses(const Text& t, int at_least) { return t.precedence < at_least ? "(" + t.text + ")" : t.text; }
 
+// An empty text where it cannot be read: an error would end the whole script.
+static std::string text_at(std::string_view space, const std::string& address) { return std::string(space) + "_string2(" + address + ", \"\")"; }
+
 std::string StapPrinter::type_class(const type::Type* t) const {
   return t && (t->is(Kind::string) || t->is(Kind::kstack) || t->is(Kind::ustack) || t->is(Kind::inet)) ? "text" : "number";
 }
@@ -35,7 +38,7 @@ std::string StapPrinter::module_of(const type::Type& structure) const {
 
 Text StapPrinter::loaded(const std::string& address, const type::Type& t) {
   const bool user = t.space == type::Space::user || (event() && event()->module);
-  if (t.is(Kind::string) || (t.is(Kind::array) && t.element && t.element->is_char)) return {std::string(user ? "user" : "kernel") + "_string(" + address + ")"};
+  if (t.is(Kind::string) || (t.is(Kind::array) && t.element && t.element->is_char)) return {text_at(user ? "user" : "kernel", address)};
   const bool is_signed = t.is_integer() && t.is_signed;
   if (user) return {"user_" + std::string(is_signed ? "int" : "uint") + std::to_string(t.size * 8) + "(" + address + ")"};
   constexpr std::string_view names[] = {"char", "short", "int", "long"};
@@ -94,7 +97,7 @@ Text StapPrinter::argument(const FieldRef& e) {
       std::string path = raw->path;
       base::replace_all(path, ".", "->");
       const std::string value = "$" + raw->name + (path.empty() ? "" : "->" + path);
-      return e.type->is(Kind::string) || e.type->is(Kind::array) ? Text{"kernel_string(" + value + ")"} : Text{value};
+      return e.type->is(Kind::string) || e.type->is(Kind::array) ? Text{text_at("kernel", value)} : Text{value};
     }
   } else {
     return {"$" + std::string(e.name)};
@@ -158,7 +161,7 @@ Text StapPrinter::expression(const Expr& e) {
   const bool is_place = e.kind == ExprKind::field && value.text.find('(') != 0;
   const FieldRef* f = if_a<FieldRef>(&e);
   if (is_place && e.type && e.type->is(Kind::string) && f && !value.text.starts_with("kernel_string") && !value.text.starts_with("user_string"))
-    return {std::string(e.type->space == type::Space::user || (event() && event()->module) ? "user" : "kernel") + "_string(" + value.text + ")"};
+    return {text_at(e.type->space == type::Space::user || (event() && event()->module) ? "user" : "kernel", value.text)};
   return value;
 }
 
@@ -246,10 +249,9 @@ Text StapPrinter::str(const Call& e) {
   const bool is_text = of.type && (of.type->is(Kind::string) || of.type->is(Kind::array));
   if (is_text && e.arguments.size() == 1) return expression(of);
   if (is_text) return {"substr(" + text(of) + ", 0, " + text(*e.arguments[1]) + ")"};
-  const std::string read = is_user(of) ? "user_string" : "kernel_string";
-  // The length counts the NUL.
-  if (e.arguments.size() > 1) return {read + "_n(" + text(of) + ", " + text(*e.arguments[1], sum) + " - 1)"};
-  return {read + "(" + text(of) + ")"};
+  if (e.arguments.size() == 1) return {text_at(is_user(of) ? "user" : "kernel", text(of))};
+  const std::string length = text(*e.arguments[1], sum) + " - 1"; // without the NUL
+  return {is_user(of) ? "user_string_n2(" + text(of) + ", " + length + ", \"\")" : "substr(" + text_at("kernel", text(of)) + ", 0, " + length + ")"};
 }
 
 Text StapPrinter::ntop(const Call& e) {

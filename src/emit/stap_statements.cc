@@ -47,8 +47,9 @@ std::string StapPrinter::printf_arguments(const Call& e) {
 }
 
 void StapPrinter::append_value(std::string& format, std::string& arguments, const type::Type& t, const std::string& value) {
-  format += type_class(&t) == "text" ? "%s" : t.is(Kind::pointer) ? "0x%x" : "%d";
-  arguments += ", " + value;
+  const bool is_truth = t.is(Kind::boolean);
+  format += is_truth || type_class(&t) == "text" ? "%s" : t.is(Kind::pointer) ? "0x%x" : "%d";
+  arguments += ", " + (is_truth ? "(" + value + " ? \"true\" : \"false\")" : value);
 }
 
 void StapPrinter::print_map(const Map& m, int64_t most) {
@@ -71,7 +72,7 @@ void StapPrinter::print_map(const Map& m, int64_t most) {
     }
     format += "]";
     entry += "[" + keys + "]";
-    out_.line("foreach ([" + keys + "] in " + name + (is_statistic ? "+" : "+") + (most ? " limit " + std::to_string(most) : "") + ") {");
+    out_.line("foreach ([" + keys + "] in " + name + (most ? "- limit " + std::to_string(most) : "+") + ") {");
     out_.indent();
   } else if (is_statistic) {
     out_.line("if (@count(" + name + ") > 0) {");

@@ -38,6 +38,7 @@ private:
   void write(const Probe& first, const std::vector<std::string>& places, const Body& body);
   std::vector<std::string> places(const std::vector<const Probe*>& copies);
   std::string place(const probe::Event& e);
+  std::string kernel_function(std::string_view family, const probe::Event& e);
   std::string user_place(const probe::Event& e);
   void function(const Function& f);
   void print_maps();
@@ -76,6 +77,13 @@ std::string counted_place(std::string_view provider, const probe::Event& e) {
   return "perf." + std::string(provider) + "." + name + (e.sample_period ? ".sample(" + std::to_string(e.sample_period) + ")" : "");
 }
 
+std::string Stap::kernel_function(std::string_view family, const probe::Event& e) {
+  if (e.offset) refuse(job_, stap_target, job_.program.probes[0]->where, "a probe at an instruction of a kernel function", "it probes statements by their lines", "probe the function");
+  const bool of_module = !e.category.empty() && e.category != "vmlinux";
+  const std::string module = (family == "kprobe" ? "kprobe.module" : "module") + point_text(e.category);
+  return (of_module ? module : std::string(family)) + ".function" + point_text(e.function);
+}
+
 std::string Stap::place(const probe::Event& e) {
   switch (e.kind) {
   case probe::Kind::begin: return "begin";
@@ -92,15 +100,11 @@ std::string Stap::place(const probe::Event& e) {
     if (const auto call = syscall_of(e)) return std::string("kernel.trace(\"") + (call->is_exit ? "sys_exit" : "sys_enter") + "\")";
     return "kernel.trace" + point_text(e.event);
   case probe::Kind::rawtracepoint: return "kernel.trace" + point_text(e.event);
-  case probe::Kind::kprobe:
-  case probe::Kind::kretprobe:
-  case probe::Kind::fentry:
-  case probe::Kind::fexit: {
-    const bool returns = e.kind == probe::Kind::kretprobe || e.kind == probe::Kind::fexit;
-    const std::string of = e.category.empty() || e.category == "vmlinux" ? "kernel" : "module" + point_text(e.category);
-    if (e.offset) refuse(job_, stap_target, job_.program.probes[0]->where, "a probe at an instruction of a kernel function", "it probes statements by their lines", "probe the function");
-    return of + ".function" + point_text(e.function) + (returns ? ".return" : ".call");
-  }
+  // By its symbol, for which SystemTap needs no debug information of the kernel; arguments by their names need it.
+  case probe::Kind::kprobe: return kernel_function("kprobe", e);
+  case probe::Kind::kretprobe: return kernel_function("kprobe", e) + ".return";
+  case probe::Kind::fentry: return kernel_function("kernel", e) + ".call";
+  case probe::Kind::fexit: return kernel_function("kernel", e) + ".return";
   default: return user_place(e);
   }
 }

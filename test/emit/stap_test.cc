@@ -31,7 +31,7 @@ TEST(EmitStap, PredicatesEndTheProbe) {
 TEST(EmitStap, SystemCallsShareOneTracepoint) {
   const std::string text = stap("tracepoint:syscalls:sys_enter_openat { print(str(args.filename)); }");
   EXPECT_NE(text.find("probe kernel.trace(\"sys_enter\") {\n  if ($id != "), text.npos) << text;
-  EXPECT_NE(text.find("user_string($regs->si)"), text.npos) << text;
+  EXPECT_NE(text.find("user_string2($regs->si, \"\")"), text.npos) << text;
 }
 
 TEST(EmitStap, FieldsThatAreComputedAreRefused) {
