@@ -133,7 +133,8 @@ const char* jump_sign(uint8_t op) {
 class Disassembler {
 public:
   Disassembler(const Object& object, const Code& code)
-      : object_(object), code_(code), is_target_(code.insns.size()) {
+      : object_(object), code_(code), is_target_(code.insns.size()), relocation_of_(code.insns.size()) {
+    for (const Relocation& r : code.relocations) relocation_of_[r.insn] = &r;
     for (size_t n = 0; n < code.insns.size(); n++) {
       const bpf_insn& i = code.insns[n];
       const bool jumps =
@@ -178,12 +179,11 @@ private:
   std::string wide(size_t n) const {
     const bpf_insn& i = code_.insns[n];
     if (i.src_reg == BPF_PSEUDO_FUNC) return print("r%d = function ", i.dst_reg) + function(n);
-    for (const Relocation& r : code_.relocations)
-      if (r.insn == n) {
-        const std::string to = print("r%d = ", i.dst_reg);
-        const std::string& name = object_.maps[r.map].name;
-        return r.value_address ? to + "value " + name + print(" + %d", i.imm) : to + "map " + name;
-      }
+    if (const Relocation* r = relocation_of_[n]) {
+      const std::string to = print("r%d = ", i.dst_reg);
+      const std::string& name = object_.maps[r->map].name;
+      return r->value_address ? to + "value " + name + print(" + %d", i.imm) : to + "map " + name;
+    }
     const auto high = static_cast<uint64_t>(static_cast<uint32_t>(code_.insns[n + 1].imm)) << 32;
     return print("r%d = 0x%" PRIx64, i.dst_reg, high | static_cast<uint32_t>(i.imm));
   }
@@ -218,6 +218,7 @@ private:
   const Object& object_;
   const Code& code_;
   std::vector<bool> is_target_;
+  std::vector<const Relocation*> relocation_of_; // by instruction; or null
 };
 
 void print_map(std::string& out, const MapSpec& m) {
