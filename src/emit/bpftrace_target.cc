@@ -103,7 +103,7 @@ std::string Bpftrace::place(const probe::Event& e, const ProbeSpec* spec) {
   std::string binary = e.binary;
   if (spec && spec->parts.size() >= 3 && !base::has_glob(spec->parts[1])) binary = std::string(spec->parts[1]);
   if (e.kind == probe::Kind::usdt) return out + e.name.substr(std::min(e.name.find(':'), e.name.size()));
-  const bool is_function = !e.function.empty() && e.address == e.function_address && !e.is_inlined && !e.at_return_instruction;
+  const bool is_function = e.at_entry && !e.is_inlined && !e.at_return_instruction;
   if (is_function || e.kind == probe::Kind::uretprobe) return out + ":" + binary + ":" + e.function;
   return out + ":" + binary + ":" + base::print("0x%llx", static_cast<unsigned long long>(e.address));
 }

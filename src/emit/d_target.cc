@@ -93,7 +93,7 @@ std::string D::place(const probe::Event& e) {
   const bool returns = e.kind == probe::Kind::uretprobe;
   std::string out = "pid$target:" + std::string(file_name(e.binary)) + ":" + e.function;
   if (returns) return out + ":return";
-  return out + (e.address == e.function_address ? ":entry" : ":" + base::print("%llx", static_cast<unsigned long long>(e.address - e.function_address)));
+  return out + (e.at_entry ? ":entry" : ":" + base::print("%llx", static_cast<unsigned long long>(e.address - e.function_address)));
 }
 
 std::vector<std::string> D::places(const std::vector<const Probe*>& copies, bool keeps_patterns) {

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "emit/raw_argument.h"
+#include "emit/stap_rows.h"
 #include "spec/arch.h"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ static std::string in_parentheses(const Text& t, int at_least) { return t.preced
 static std::string text_at(std::string_view space, const std::string& address) { return std::string(space) + "_string2(" + address + ", \"\")"; }
 
 std::string StapPrinter::type_class(const type::Type* t) const {
-  return t && (t->is(Kind::string) || t->is(Kind::kstack) || t->is(Kind::ustack) || t->is(Kind::inet)) ? "text" : "number";
+  constexpr Kind texts[] = {Kind::string, Kind::kstack, Kind::ustack, Kind::inet, Kind::ksym, Kind::usym, Kind::probe_name};
+  return t && std::ranges::find(texts, t->kind) != std::end(texts) ? "text" : "number";
 }
 
 // ------------------------------------------------------------------------------------------------ memory
@@ -29,10 +31,13 @@ bool StapPrinter::is_user(const Expr& pointer) const {
   return e && (e->module || (e->kind == probe::Kind::tracepoint && e->category == "syscalls"));
 }
 
-// Where @cast finds a structure: the kernel, or the file of the probe.
+// Where @cast finds a structure: headers of the kernel, its debug information, or the file of the probe.
 std::string StapPrinter::module_of(const type::Type& structure) const {
   const type::Type* task = job_.machine.kernel_type("struct", "task_struct");
-  if (task && structure.provider == task->provider) return "kernel<linux/sched.h>";
+  if (task && structure.provider == task->provider) {
+    const auto* row = std::ranges::find(stap_rows::structures, structure.name, &stap_rows::Structure::name);
+    return row != std::end(stap_rows::structures) ? "kernel" + std::string(row->headers) : "kernel";
+  }
   return event() ? event()->binary : "kernel";
 }
 

@@ -135,4 +135,27 @@ inline constexpr Support probes[] = {
     {.name = "fault", .level = Level::no, .note = "it reads no core dumps", .nearest = "--to gdb, --to lldb"},
 };
 
+// Headers of the kernel that have a structure and what it is often asked for: debug information of the kernel is then not needed.
+struct Structure {
+  std::string_view name, headers;
+};
+
+inline constexpr Structure structures[] = {
+    {"task_struct", "<linux/sched/signal.h><linux/fdtable.h><linux/fs_struct.h>"},
+    {"signal_struct", "<linux/sched/signal.h>"},
+    {"file", "<linux/fs.h>"},
+    {"inode", "<linux/fs.h>"},
+    {"super_block", "<linux/fs.h>"},
+    {"dentry", "<linux/fs.h>"},
+    {"qstr", "<linux/dcache.h>"},
+    {"mm_struct", "<linux/mm_types.h>"},
+    {"cgroup", "<linux/cgroup.h>"},
+    {"sock", "<net/sock.h>"},
+    {"sk_buff", "<linux/skbuff.h>"},
+    {"__kernel_timespec", "<uapi/linux/time_types.h>"},
+    {"sched_attr", "<uapi/linux/sched/types.h>"},
+    {"sock_fprog", "<uapi/linux/filter.h>"},
+    {"bpf_attr", "<uapi/linux/bpf.h>"},
+};
+
 } // namespace emit::stap_rows

@@ -65,7 +65,8 @@ void StapPrinter::print_map(const Map& m, int64_t most) {
     else
       parts.push_back(m.key);
     for (size_t i = 0; i < parts.size(); i++) {
-      const std::string key = parts.size() == 1 ? "key" : "key" + std::to_string(i + 1);
+      // A name has one type in all of a probe.
+      const std::string key = (type_class(parts[i]) == "text" ? "text" : "key") + (parts.size() == 1 ? std::string() : std::to_string(i + 1));
       if (i) format += ", ";
       append_value(format, arguments, *parts[i], key);
       keys += (i ? ", " : "") + key;

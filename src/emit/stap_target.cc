@@ -10,8 +10,10 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "spec/probes.h"
+#include "spec/systemtap_counters.h"
 
 #include <algorithm>
+#include <span>
 
 namespace emit {
 
@@ -21,7 +23,8 @@ namespace {
 
 constexpr std::string_view reserved[] = {
     "probe", "global", "private", "function", "if", "else", "for", "foreach", "while", "break", "continue", "return", "delete", "next", "in", "string", "long", "try", "catch", "limit",
-    "pid", "tid", "ppid", "uid", "gid", "cpu", "target", "started", "exit", "print", "printf", "sprintf", "strlen", "substr", "isinstr", "system", "error", "warn", "log"};
+    "pid", "tid", "ppid", "uid", "gid", "cpu", "target", "started", "exit", "print", "printf", "sprintf", "strlen", "substr", "isinstr", "system", "error", "warn", "log",
+    "key", "key1", "key2", "key3", "key4", "key5", "text", "text1", "text2", "text3", "text4", "text5"};
 
 class Stap {
 public:
@@ -38,6 +41,7 @@ private:
   void write(const Probe& first, const std::vector<std::string>& places, const Body& body);
   std::vector<std::string> places(const std::vector<const Probe*>& copies);
   std::string place(const probe::Event& e);
+  std::string counted_place(std::string_view family, std::span<const std::string_view> names, const probe::Event& e);
   std::string kernel_function(std::string_view family, const probe::Event& e);
   std::string user_place(const probe::Event& e);
   void function(const Function& f);
@@ -61,20 +65,14 @@ std::string Stap::user_place(const probe::Event& e) {
     const std::string_view provider = parts.size() > 3 ? parts[parts.size() - 2] : std::string_view();
     return process + (provider.empty() ? "" : ".provider" + point_text(provider)) + ".mark" + point_text(parts.back());
   }
-  const bool at_entry = e.address == e.function_address || e.kind == probe::Kind::uretprobe;
-  if (!at_entry || e.function.empty()) return process + ".statement(" + base::print("0x%llx", static_cast<unsigned long long>(e.address)) + ").absolute";
+  if (!e.at_entry && e.kind != probe::Kind::uretprobe) return process + ".statement(" + base::print("0x%llx", static_cast<unsigned long long>(e.address)) + ")";
   return process + ".function" + point_text(e.function) + (e.kind == probe::Kind::uretprobe ? ".return" : "");
 }
 
-// Events of the CPU and the kernel as perf counts them: "page-faults" is perf.sw.page_faults.
-std::string counted_place(std::string_view provider, const probe::Event& e) {
-  std::string name = e.name.substr(std::min(e.name.find(':') + 1, e.name.size()));
-  name = name.substr(0, name.find(':'));
-  base::replace_all(name, "-", "_");
-  if (name == "faults") name = "page_faults";
-  if (name == "cs") name = "context_switches";
-  if (name == "cycles") name = "cpu_cycles";
-  return "perf." + std::string(provider) + "." + name + (e.sample_period ? ".sample(" + std::to_string(e.sample_period) + ")" : "");
+std::string Stap::counted_place(std::string_view family, std::span<const std::string_view> names, const probe::Event& e) {
+  if (e.perf_config >= names.size()) refuse(job_, stap_target, job_.program.probes[0]->where, base::quoted(e.name), "its tapset has no such event", "count another event");
+  const std::string_view name = e.perf_config < names.size() ? names[e.perf_config] : std::string_view();
+  return "perf." + std::string(family) + "." + std::string(name) + (e.sample_period ? ".sample(" + std::to_string(e.sample_period) + ")" : "");
 }
 
 std::string Stap::kernel_function(std::string_view family, const probe::Event& e) {
@@ -94,8 +92,8 @@ std::string Stap::place(const probe::Event& e) {
     if (e.period_ns % 1'000'000 == 0) return "timer.ms(" + std::to_string(e.period_ns / 1'000'000) + ")";
     return "timer.us(" + std::to_string(std::max<uint64_t>(1, e.period_ns / 1'000)) + ")";
   case probe::Kind::profile: return "perf.sw.cpu_clock.sample(" + std::to_string(e.frequency ? 1'000'000'000 / e.frequency : e.period_ns) + ")";
-  case probe::Kind::software: return counted_place("sw", e);
-  case probe::Kind::hardware: return counted_place("hw", e);
+  case probe::Kind::software: return counted_place("sw", spec::systemtap_software, e);
+  case probe::Kind::hardware: return counted_place("hw", spec::systemtap_hardware, e);
   case probe::Kind::tracepoint:
     if (const auto call = syscall_of(e)) return std::string("kernel.trace(\"") + (call->is_exit ? "sys_exit" : "sys_enter") + "\")";
     return "kernel.trace" + point_text(e.event);

@@ -61,4 +61,10 @@ constexpr const CounterRow* find_counter(std::string_view name) {
   return nullptr;
 }
 
+constexpr const CounterRow* find_counter(uint32_t type, uint64_t config) {
+  for (const CounterRow& row : counter_rows)
+    if (row.type == type && row.config == config) return &row;
+  return nullptr;
+}
+
 } // namespace spec

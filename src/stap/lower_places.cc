@@ -2,10 +2,13 @@
 #include "stap/lowering.h"
 
 #include "base/text.h"
+#include "spec/counters.h"
 #include "spec/diagnostics.h"
+#include "spec/systemtap_counters.h"
 #include "stap/walk.h"
 
 #include <algorithm>
+#include <span>
 
 namespace stap {
 
@@ -303,11 +306,14 @@ bool Lowering::place_process(const Point& p, Unit& u) {
 bool Lowering::place_perf(const Point& p, Unit& u) {
   const bool is_software = is_named(p, 1, "sw");
   if (p.components.size() < 3 || (!is_software && !is_named(p, 1, "hw"))) return refuse(p, quoted(p.text()) + " is no counter that acu has", "counters are perf.sw.NAME and perf.hw.NAME");
-  std::string counter = p.components[2].name, period;
-  base::replace_all(counter, "_", "-");
+  const std::span<const std::string_view> names = is_software ? std::span<const std::string_view>(spec::systemtap_software) : spec::systemtap_hardware;
+  const auto name = std::ranges::find(names, p.components[2].name);
+  const spec::CounterRow* counter = name == names.end() ? nullptr : spec::find_counter(is_software ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE, static_cast<uint64_t>(name - names.begin()));
+  if (!counter) return refuse(p, quoted(p.text()) + " is no counter that acu has", "`acu list` names them: software:*, hardware:*");
+  std::string period;
   if (const Component* sample = component(p, "sample")) period = words_of(p, *sample, "a number");
   if (component(p, "counter") || component(p, "process")) remark("reading a counter in another probe is not converted: `acu stat` counts", p.where);
-  u.places = {std::string(is_software ? "software:" : "hardware:") + counter + (period.empty() ? "" : ":" + period)};
+  u.places = {std::string(is_software ? "software:" : "hardware:") + std::string(counter->name) + (period.empty() ? "" : ":" + period)};
   return true;
 }
 

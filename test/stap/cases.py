@@ -125,6 +125,7 @@ CASES = [
     ("function of a program", 'probe process("/bin/bash").function("main") { println(pn()) print_ubacktrace() } probe process("/bin/bash").function("main").return { printf("%d\\n", returnval()) }', None),
     ("profile", 'global s probe timer.profile { s[ubacktrace()] <<< 1 } probe end { foreach (k in s- limit 5) printf("%s %d\\n", k, @count(s[k])) }', None),
     ("timers", 'probe timer.s(1), timer.ms(100), timer.hz(10), timer.jiffies(25) { println("x") } probe timer.us(500) { exit() }', None),
+    ("counters by their tapset's names", 'global f probe perf.sw.page_faults_maj.sample(1), perf.sw.page_faults_min.sample(100) { f[execname()]++ }', None),
     ("software", 'global f probe perf.sw.page_faults.sample(1) { f[execname()]++ }', None),
     ("on the fly", 'global on probe begin { on = 1 } probe syscall.read if (on) { println("x") }', None),
     ("parameters", 'probe syscall.read { if (pid() == $1 || execname() == @2) println("x") }', None),

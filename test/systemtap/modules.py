@@ -78,20 +78,32 @@ def runtime(build):
     return to
 
 
+def call(script, folder, *words):
+    """What `stap` does with a script."""
+    build = headers()
+    with open(os.path.join(folder, "script.stp"), "w") as file:
+        file.write(script)
+    return subprocess.run(["stap", "-g", "-R", runtime(build), "-r", build, *words, "script.stp"], cwd=folder, capture_output=True, text=True, timeout=LIMIT,
+                          env=dict(os.environ, SYSTEMTAP_DIR=os.path.join(cache("systemtap"), "stap"), LC_ALL="C"))
+
+
+def mistakes(script):
+    """What SystemTap finds wrong with a script for this kernel, without making a module. Raises Missing."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = call(script, folder, "-p2")
+    return "" if done.returncode == 0 else done.stderr
+
+
 def module(script):
     """The path of the module of a script, and what SystemTap said where there is none. Raises Missing."""
-    build = headers()
-    name = "stap_" + hashlib.sha256((build + script).encode()).hexdigest()[:16]
+    name = "stap_" + hashlib.sha256((headers() + script).encode()).hexdigest()[:16]
     folder = os.path.join(cache("systemtap"), "modules")
     path = os.path.join(folder, name + ".ko")
     if os.path.exists(path):
         return path, ""
     os.makedirs(folder, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as at:
-        with open(os.path.join(at, "script.stp"), "w") as file:
-            file.write(script)
-        done = subprocess.run(["stap", "-g", "-R", runtime(build), "-r", build, "-p4", "-m", name, "script.stp"], cwd=at, capture_output=True, text=True,
-                              timeout=LIMIT, env=dict(os.environ, SYSTEMTAP_DIR=os.path.join(cache("systemtap"), "stap"), LC_ALL="C"))
+        done = call(script, at, "-p4", "-m", name)
         made = os.path.join(at, name + ".ko")
         if done.returncode or not os.path.exists(made):
             return None, done.stdout + done.stderr

@@ -2,10 +2,12 @@
 """Scripts in SystemTap itself, on Debian's kernel 6.1 in a virtual machine: run.py ACU [--filter PART]
 
 - emitted: each script of test/emit/run_kernel.py, written by `acu emit --to stap`, prints what `acu run` prints of the same load there.
+- tools: SystemTap finds nothing wrong with acu's tools as emitted.
 - cases: what the scripts of test/stap/cases.py are said to print is what they print.
 
 Each script is a module that takes SystemTap some 20 seconds to make (modules.py keeps them), so this is part of `make test-long`.
 """
+import glob
 import json
 import os
 import re
@@ -81,6 +83,8 @@ def prepare(acu, only):
         json.dump(runs, file)
     with open(os.path.join(TMP, "inside.py"), "w") as file:
         file.write(INSIDE.replace("SECONDS", str(SECONDS)))
+    if not runs:
+        return said
     subprocess.run([sys.executable, os.path.join(TESTS, "kernels/vm.py"), "--timeout", str(60 + 30 * len(runs)), "--writable", TMP, modules.KERNEL, "--",
                     "/usr/bin/python3", TMP + "/inside.py", TMP], check=False)
     for name, *_ in runs:
@@ -99,6 +103,29 @@ def bucket(line):
             bound = re.fullmatch(r"(\d+)([KMG]?)", found[1])
             return f"{int(bound[1]) << ' KMG'.index(bound[2] or ' ') * 10} {found[2]}"
     return line
+
+
+# Tools that SystemTap does not take here, and why.
+OLDER = "Linux 6.1 lacks the tracepoint, or a value of it"
+PRIVATE = "no header of the kernel has the structure: its debug information is needed"
+NOT_TAKEN = {"biocgroup": OLDER, "biotop": OLDER, "filelife": OLDER, "redis-forks": OLDER, "shortlived": OLDER, "udptop": OLDER, "cgroupcpu": PRIVATE, "runqlen": PRIVATE, "slabgrowth": PRIVATE,
+             "pthreadlocks": "SystemTap knows libc's functions by their first names", "threadsnoop": "SystemTap knows libc's functions by their first names"}
+
+
+def tool(path):
+    name = os.path.basename(path)[:-len(".bt")]
+
+    def test(acu):
+        done = run_kernel.call(acu, "emit", "--to", "stap", "--no-warnings", path)
+        if done.returncode:
+            raise Skipped("it is not carried over to SystemTap, or not compiled here")
+        if name in NOT_TAKEN:
+            raise Skipped(NOT_TAKEN[name])
+        wrong = modules.mistakes(done.stdout)
+        need(not wrong, wrong)
+
+    test.__name__ = "tool_" + name
+    return test
 
 
 def lines_of(text):
@@ -137,7 +164,8 @@ def main():
         shutil.rmtree(TMP, ignore_errors=True)
         print(f"skipped 1: {missing}\n0 passed, 0 failed, 1 skipped")
         return 0
-    return run_suite([case(name, value, expected.get(name)) for name, value in said.items()], TMP)
+    tools = sorted(glob.glob(os.path.join(os.path.dirname(TESTS), "tools", "*.bt")))
+    return run_suite([case(name, value, expected.get(name)) for name, value in said.items()] + [tool(path) for path in tools], TMP)
 
 
 if __name__ == "__main__":
