@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <set>
+#include <tuple>
 
 namespace why {
 
@@ -49,17 +50,18 @@ private:
   }
   base::Status add_seen();
   void add_logged();
-  // Once for each place in a program.
-  void add(uint64_t pid, const std::string& name, const ProgramLocation& location, Slots slots);
+  // Once for each place in the programs that a process starts; 0: it is not known.
+  void add(uint64_t pid, const std::string& name, uint64_t parent, const ProgramLocation& location, Slots slots);
 
-  std::set<std::pair<std::string, std::string>> places_; // name and function
+  std::set<std::tuple<std::string, uint64_t, std::string>> places_; // name, parent and function
   std::set<std::string> names_;                          // whose crashes were seen
   std::vector<Fact> out_;
 };
 
-void CrashesInstrument::add(uint64_t pid, const std::string& name, const ProgramLocation& location, Slots slots) {
-  if (out_.size() == most_facts || !places_.insert({name, location.function}).second) return;
+void CrashesInstrument::add(uint64_t pid, const std::string& name, uint64_t parent, const ProgramLocation& location, Slots slots) {
+  if (out_.size() == most_facts || !places_.insert({name, parent, location.function}).second) return;
   slots.emplace_back("name", name);
+  slots.emplace_back("parent", static_cast<int64_t>(parent));
   put_location(slots, location);
   out_.push_back(fact_about(static_cast<int>(pid), "crash-report", measurement, std::move(slots)));
 }
@@ -74,7 +76,7 @@ base::Status CrashesInstrument::add_seen() {
     signal.address = r.number("at");
     const std::string name = r.text("name");
     names_.insert(name);
-    add(pid, name, location_of(stacks(), r.stack("stack", static_cast<uint32_t>(pid))),
+    add(pid, name, r.number("parent"), location_of(stacks(), r.stack("stack", static_cast<uint32_t>(pid))),
         {{"signal", std::string(spec::signal_name(signal.number))},
          {"reason", reason_of(signal, r.number("sp"))},
          {"detail", format::has_address(signal) ? "address " + hex(signal.address) : std::string()}});
@@ -90,7 +92,7 @@ void CrashesInstrument::add_logged() {
     const std::optional<LoggedCrash> crash = read_crash(line->text);
     if (!crash || names_.contains(crash->name)) continue;
     const bool is_null = crash->reason == "segfault" && crash->address < near_null;
-    add(crash->pid, crash->name, {.function = crash->code, .file = {}, .line = 0},
+    add(crash->pid, crash->name, 0, {.function = crash->code, .file = {}, .line = 0},
         {{"signal", crash->signal},
          {"reason", is_null ? std::string("null pointer") : crash->reason},
          {"detail", crash->reason == "segfault" ? "address " + hex(crash->address) : std::string()}});

@@ -62,6 +62,7 @@ inline constexpr SlotKind pressure[] = {
 inline constexpr SlotKind process[] = {
     pid,
     {"name", text, "", "its name"},
+    {"parent", integer, "", "the process that started it; 0: not known"},
     {"cgroup", text, "", "its control group"},
     {"language", text, "", "language runtime in it: java, go, python, …; empty: none"},
     {"cpu", number, "", "CPUs that it uses"},
@@ -384,6 +385,7 @@ inline constexpr SlotKind oom_kill[] = {
 inline constexpr SlotKind crash_report[] = {
     pid,
     {"name", text, "", "its name"},
+    {"parent", integer, "", "the process that started it; 0: not known"},
     {"signal", text, "", "SIGSEGV, …"},
     {"reason", text, "", "null pointer, freed memory, stack overflow, abort, …"},
     {"detail", text, "", "address, or the message of an abort"},

@@ -66,7 +66,7 @@ struct Usage {
 // A process that ran in the interval, was blocked, or was asked about.
 struct Process {
   std::string name;
-  uint64_t start_ns = 0, threads = 0, rss = 0, anonymous = 0, anonymous_before = 0, descriptor_limit = 0; // pages
+  uint64_t parent = 0, start_ns = 0, threads = 0, rss = 0, anonymous = 0, anonymous_before = 0, descriptor_limit = 0; // pages
   bool is_old = false;    // it was there before the interval
   bool is_kernel = false;
   Usage used;             // in the interval, by all its threads
@@ -160,6 +160,7 @@ base::Result<Processes> ProcessesInstrument::read() {
   bool has_ended = false; // a thread of a process that goes on
   for (const ScriptRow& r : processes) {
     out[static_cast<uint32_t>(r.number("key"))] = {.name = r.text("name"),
+                                                   .parent = r.number("parent"),
                                                    .start_ns = r.number("start"),
                                                    .threads = r.number("threads"),
                                                    .rss = r.number("rss"),
@@ -214,6 +215,7 @@ Fact ProcessesInstrument::fact_of(uint32_t number, const Process& p) {
   return {.kind = find_fact_kind("process"),
           .slots = {{"pid", int64_t{pid}},
                     {"name", p.name},
+                    {"parent", static_cast<int64_t>(p.parent)},
                     {"cgroup", proc::cgroup_of_process(pid)},
                     {"language", p.is_kernel ? std::string() : languages_.of_process(pid)},
                     {"cpu", p.cpu(ns_)},

@@ -199,7 +199,8 @@ def documented_rule():
 def rule_of_a_user(acu):
     """The documented rule finds a cause that acu's own do not know."""
     folder, rules = os.path.join(TMP, "spool"), os.path.join(TMP, "rules")
-    os.mkdir(folder), os.mkdir(rules)
+    for path in (folder, rules):
+        os.makedirs(path, exist_ok=True)
     rule = documented_rule()
     need(len(rule.splitlines()) <= 50, f"it has {len(rule.splitlines())} lines")
     open(os.path.join(rules, "huge-folder.clp"), "w").write(rule)
@@ -243,7 +244,7 @@ def too_many_blocks(acu):
 
 def mistake_in_a_rule(acu):
     rules = os.path.join(TMP, "broken")
-    os.mkdir(rules)
+    os.makedirs(rules, exist_ok=True)
     open(os.path.join(rules, "bad.clp"), "w").write("(defrule bad\n  (syscall (colour 1))\n  =>)\n")
     done = subprocess.run([acu, "why", "-q", "--rules", rules], capture_output=True, text=True, timeout=60)
     need(done.returncode and "bad.clp:" in done.stderr and "colour" in done.stderr, f"{done.returncode}: {done.stdout}{done.stderr}")

@@ -353,6 +353,11 @@ def test_why_its_worker_crashes(acu):
         is_named(acu, "crash", "failing", pid)
 
 
+def test_why_others_of_its_name_crash(acu):
+    with running("crash"), running("look") as pid:
+        is_not_named(acu, "crash", "failing", pid)
+
+
 def test_why_threads_wait_for_each_other(acu):
     with running("deadlock") as pid:
         is_named(acu, "deadlock", "stuck", pid)

@@ -19,9 +19,11 @@
   =>
   (suppose crash (process-subject ?pid) ?by (str-cat "the kernel ended " ?name " by " ?signal (if (eq ?reason "") then "" else (str-cat " (" ?reason ")")))))
 
+; One of its own processes, or the one before it: of the same name, and started by it or by what started it. The kernel's log has names alone, which say
+; nothing of programs that an interpreter runs.
 (defrule crash-seen
-  (process (pid ?pid) (name ?name))
-  (crash-report (by ?by&~core-notes) (pid ?dead) (name ?name) (signal ?signal&~"") (reason ?reason) (detail ?detail) (function ?function) (file ?file) (line ?line))
+  (process (pid ?pid) (name ?name) (parent ?parent) (language ?language))
+  (crash-report (by ?by&~core-notes) (pid ?dead) (name ?name) (parent ?starter&:(or (= ?starter ?pid) (= ?starter ?parent) (and (= ?starter 0) (eq ?language "")))) (signal ?signal&~"") (reason ?reason) (detail ?detail) (function ?function) (file ?file) (line ?line))
   =>
   (bind ?subject (process-subject ?pid))
   (bind ?why (str-cat ?signal (if (eq ?reason "") then "" else (str-cat ", " ?reason)) (if (eq ?detail "") then "" else (str-cat ": " ?detail))))
