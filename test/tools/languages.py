@@ -341,7 +341,6 @@ def ruby_gc(acu):
     if total:
         need(abs(own - total) <= 0.05 * total, f"{own} us, Ruby counted {total}:\n{text}")
         need(any(re.search(rf"^        (block in )?fills {re.escape(script)}:\d+$", frames, re.M) for _, work, frames in found if work == "mark step"), text)
-    need("No collections in /usr/bin/env" in follow(acu, "ruby-gc.bt", ["true"], ["/usr/bin/env"]), "no hint")
 
 
 ruby_gc.__name__ = "ruby-gc"
