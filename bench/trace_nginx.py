@@ -3,7 +3,8 @@
 
 nginx with one worker under wrk, both on all CPUs: requests per second bare, and while the worker's calls are shown (to a file), counted, and under
 strace. Each tracer has pairs of short runs of its own, bare and traced in alternating order, so that a host that is busy with other
-things disturbs both alike. The table shows the medians of the pairs' ratios, and between which half of them are.
+things disturbs both alike. The table shows the medians of the pairs' ratios, and between which half of them are. The floor are two programs by hand that time each
+call of all processes, and show nothing (bench/floor).
 """
 import argparse
 import contextlib
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 
+import run
 from section import write_section
 
 NGINX = """daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log {folder}/error.log;
@@ -54,18 +56,19 @@ def load(port, seconds):
     return float(re.search(r"Requests/sec: +([\d.]+)", done.stdout)[1])
 
 
-def tracers(acu, folder):
-    out = os.path.join(folder, "calls")
-    own = {"nothing": None, "acu trace -c": [acu, "trace", "-q", "-c", "-o", out], "acu trace": [acu, "trace", "-q", "-o", out]}
+def tracers(acu, folder, worker):
+    to = ["-o", os.path.join(folder, "calls"), "-p", str(worker)]
+    floor = [os.path.join(run.BUILD, "floor"), os.path.join(run.BUILD, "floors.bpf.o"), "latency_enter", "latency_exit"]
+    own = {"nothing": None, "floor": floor, "acu trace -c": [acu, "trace", "-q", "-c", *to], "acu trace": [acu, "trace", "-q", *to]}
     if shutil.which("strace"):
-        own |= {"strace -c": ["strace", "-c", "-o", out], "strace": ["strace", "-o", out]}
+        own |= {"strace -c": ["strace", "-c", *to], "strace": ["strace", *to]}
     return own
 
 
-def traced(words, worker, port, seconds):
+def traced(words, port, seconds):
     if not words:
         return load(port, seconds)
-    tracer = subprocess.Popen([*words, "-p", str(worker)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    tracer = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(0.7)  # until it is attached
     rate = load(port, seconds)
     tracer.send_signal(signal.SIGINT)
@@ -81,15 +84,16 @@ def main():
     options.add_argument("--tracers")
     options.add_argument("--out")
     given = options.parse_args()
+    run.build()
     port = 20000 + os.getpid() % 10000
     lines = ["| nginx under | throughput/bare | middle half of the pairs | requests/s |", "|---|---|---|---|"]
     with serving(port) as (folder, worker):
-        compared = {name: words for name, words in tracers(os.path.abspath(given.acu), folder).items() if not given.tracers or name in given.tracers.split(",")}
+        compared = {name: words for name, words in tracers(os.path.abspath(given.acu), folder, worker).items() if not given.tracers or name in given.tracers.split(",")}
         ratios, rates = {name: [] for name in compared}, {name: [] for name in compared}
         for pair in range(given.pairs):
             for name, words in compared.items():
                 order = [None, words] if pair % 2 else [words, None]
-                found = [traced(each, worker, port, given.seconds) for each in order]
+                found = [traced(each, port, given.seconds) for each in order]
                 bare, with_it = found if pair % 2 else found[::-1]
                 ratios[name].append(with_it / bare)
                 rates[name].append(with_it)
