@@ -194,7 +194,8 @@ public:
   base::Status open() {
     std::string proc = "/proc/" + std::to_string(pid_);
     if (!base::is_accessible(proc.c_str(), F_OK)) return refusal(pid_, ESRCH);
-    if (!memory_.read_maps()) {
+    // The list is that of the memory that was there when it was opened: of a process that executes another program meanwhile, none.
+    if (!memory_.read_maps() && !memory_.read_maps()) {
       if (auto maps = base::read_file(proc + "/maps"); maps.ok() && maps->empty())
         return base::Error{base::Failure::nothing_matched,
                            title_ + " is one of the kernel's own, or has ended: it has no memory"};
