@@ -132,9 +132,11 @@ Operand Lowering::divide(BinaryOp which, Operand a, Operand b) {
   append({.op = op, .dst = dst, .a = a, .b = b});
   jump(after);
   start(zero_divisor);
-  count(Fault::division_by_zero);
-  assign(dst, number(1));
-  jump(after);
+  if (!recovery_.of || !recovers(Fault::division_by_zero, {Space::script, number(0), 0})) {
+    count(Fault::division_by_zero);
+    assign(dst, number(1));
+    jump(after);
+  }
   start(after);
   return Operand::of(dst);
 }
@@ -258,10 +260,17 @@ void Lowering::choose(const Expr& e, const std::function<void(const Expr*)>& wit
     with(b->value);
   };
   if (const BlockExpr* b = if_a<BlockExpr>(&e)) return block(b->block);
+  if (const lang::Attempt* a = if_attempt(e)) {
+    if (a->otherwise) return attempt(a, [&] { with(a->first); }, [&] { with(a->otherwise); });
+    const Recovery outer = std::exchange(recovery_, {});
+    with(a->first);
+    recovery_ = outer;
+    return;
+  }
   // Known when the script is compiled: the other side was not even checked.
   const Conditional* by_block = if_a<Conditional>(&e);
   const Ternary* by_value = if_a<Ternary>(&e);
-  if (by_value && !by_value->condition) return attempt([&] { with(by_value->then); }, [&] { with(by_value->otherwise); });
+  if (by_value && !by_value->condition) return attempt(nullptr, [&] { with(by_value->then); }, [&] { with(by_value->otherwise); });
   const Expr* chooser = by_block ? by_block->condition : by_value->condition;
   if (chooser->constant.kind == Constant::integer) {
     bool is_true = chooser->constant.integer_value != 0;
@@ -290,9 +299,9 @@ void Lowering::choose(const Expr& e, const std::function<void(const Expr*)>& wit
 }
 
 // A read that fails in the first part leads to the second one.
-void Lowering::attempt(const std::function<void()>& first, const std::function<void()>& second) {
+void Lowering::attempt(const lang::Attempt* of, const std::function<void()>& first, const std::function<void()>& second) {
   BlockId failed = new_block(), after = new_block();
-  auto outer = std::exchange(recovery_, {function_, failed});
+  auto outer = std::exchange(recovery_, {function_, failed, of});
   first();
   recovery_ = outer;
   jump(after);

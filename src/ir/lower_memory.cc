@@ -35,8 +35,8 @@ Operand Lowering::load_word(const Place& p, uint32_t size, bool is_signed) {
   i.other = fault;
   append(i);
   start(fault);
-  if (!recovers()) {
-    count(p.space == Space::user ? Fault::read_user : Fault::read_kernel);
+  if (const Fault why = p.space == Space::user ? Fault::read_user : Fault::read_kernel; !recovers(why, p)) {
+    count(why);
     assign(dst, number(0));
     jump(fine);
   }
@@ -44,8 +44,13 @@ Operand Lowering::load_word(const Place& p, uint32_t size, bool is_signed) {
   return Operand::of(dst);
 }
 
-bool Lowering::recovers() {
+bool Lowering::recovers(Fault why, const Place& from) {
   if (recovery_.block == no_block || recovery_.function != function_) return false;
+  if (const lang::Attempt* of = recovery_.of) {
+    set_variable(*as<VariableRef>(*of->fault).variable, number(static_cast<int64_t>(why)));
+    const Operand at = address(from);
+    set_variable(*as<VariableRef>(*of->address).variable, at.is_constant() ? at : emit(Op::number_of, at));
+  }
   jump(recovery_.block);
   return true;
 }
@@ -113,8 +118,8 @@ void Lowering::copy(const Place& to, const Place& from, uint32_t size) {
           .target = fine,
           .other = fault});
   start(fault);
-  if (!recovers()) {
-    count(user ? Fault::read_user : Fault::read_kernel);
+  if (const Fault why = user ? Fault::read_user : Fault::read_kernel; !recovers(why, from)) {
+    count(why);
     zero(to, size);
     jump(fine);
   }
@@ -157,8 +162,8 @@ void Lowering::read_text(const Place& to, uint32_t size, Operand from, Space spa
           .other = fault});
   if (!may_fail) return;
   start(fault);
-  if (!recovers()) {
-    count(space == Space::user ? Fault::read_user : Fault::read_kernel, "_str");
+  if (const Fault why = space == Space::user ? Fault::read_user : Fault::read_kernel; !recovers(why, {space, from, 0})) {
+    count(why, "_str");
     store(to, number(0), 1);
     jump(fine);
   }
@@ -207,6 +212,7 @@ Operand Lowering::is_valid(const Call& c) {
   const Expr& address = *c.arguments[0];
   Reg is_there = fresh();
   attempt(
+      nullptr,
       [&] {
         Operand at = scalar(address);
         read_by_address(address, at, [&](Space s) { load_word({s, at, 0, s == Space::script}, 1, false); });

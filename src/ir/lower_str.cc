@@ -174,8 +174,8 @@ void Lowering::bytes_into(const Call& c, const Place& to, const Type& as, bool p
     BlockId after = new_block();
     jump(after);
     start(fault);
-    if (!recovers()) {
-      count(space == Space::user ? Fault::read_user : Fault::read_kernel);
+    if (const Fault why = space == Space::user ? Fault::read_user : Fault::read_kernel; !recovers(why, {space, at, 0})) {
+      count(why);
       jump(after);
     }
     start(after);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/lower.h"
+#include "lang/attempt.h"
 #include "lang/countable.h"
 #include "lang/walk.h"
 #include "probe/attach.h"
@@ -89,7 +90,7 @@ private:
   uint32_t site(Fault fault, std::string detail = {});
   void count(Fault fault, std::string detail = {});
   // Of a read that has failed: goes to where that is dealt with, or counts it and goes on with this.
-  bool recovers();
+  bool recovers(Fault why, const Place& from);
   static Operand number(int64_t n) { return Operand::number(n); }
 
   // lower_memory.cc: loads, stores, copies
@@ -137,7 +138,7 @@ private:
   Place start_element(const Place& array, const Type& of, Operand index, uint32_t size, BlockId outside);
   Place index_place(const Place& array, const Type& of, Operand index, uint32_t size);
   Operand index_scalar(const lang::Index& x);
-  void attempt(const std::function<void()>& first, const std::function<void()>& second);
+  void attempt(const lang::Attempt* of, const std::function<void()>& first, const std::function<void()>& second);
   void choose(const lang::Expr& e, const std::function<void(const lang::Expr*)>& with);
   Place args_place(std::string_view field);
   void arguments_into(const Place& to, const Type& as);
@@ -435,10 +436,12 @@ private:
   Program program_;
 
   // The function being built.
-  struct {
+  struct Recovery {
     uint32_t function = 0;
     BlockId block = no_block; // no_block: a read that fails is counted
-  } recovery_;
+    const lang::Attempt* of = nullptr; // whose variables are set
+  };
+  Recovery recovery_;
   uint32_t function_ = 0;
   BlockId block_ = 0;
   std::vector<Inst> open_; // of the current block, behind those that are there already

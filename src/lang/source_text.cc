@@ -1,6 +1,7 @@
 #include "lang/source_text.h"
 
 #include "base/text.h"
+#include "lang/attempt.h"
 #include "lang/parse.h"
 #include "lang/precedence.h"
 #include "spec/config.h"
@@ -143,6 +144,7 @@ Piece SourcePrinter::expression(const Expr& e) {
   case ExprKind::binary: return binary(as<Binary>(e));
   case ExprKind::ternary: {
     auto& t = as<Ternary>(e);
+    if (const Attempt* a = if_attempt(t)) return {text(a->first)};
     if (!t.condition) return {"try(" + text(t.then) + ", " + text(t.otherwise) + ")"};
     return {text(t.condition, choice + 1) + " ? " + text(t.then, choice + 1) + " : " + text(t.otherwise, choice), choice};
   }
