@@ -108,14 +108,7 @@ void Consumer::take(const type::Type& type, Bytes bytes) {
 // "  0      1                           :BEGIN "
 void Consumer::line(std::string& out, const Record& r, Values& values) {
   const int64_t cpu = values.number();
-  std::string function = r.function;
-  if (r.has_function) {
-    auto [type, value] = values.take();
-    if (type && is_number(*type))
-      function = std::string(spec::syscall_name(static_cast<int>(report::extend(*type, value))));
-    else if (type)
-      function = printer_.text(*type, value);
-  }
+  const std::string function = function_of(r, values);
   if (plan_.flow)
     out += flow_line(cpu, r.provider, function, r.name);
   else
@@ -198,8 +191,26 @@ void Consumer::item(std::string& out, const Record& r, const Item& i, Values& va
     if (!ran.ok()) sink_.message("ERROR: system: " + ran.error().message + "\n");
     break;
   }
+  case ItemKind::fault: sink_.message(fault_text(r, values)); break;
   case ItemKind::nothing: break;
   }
+}
+
+std::string Consumer::function_of(const Record& r, Values& values) {
+  if (!r.has_function) return r.function;
+  auto [type, value] = values.take();
+  if (type && is_number(*type)) return std::string(spec::syscall_name(static_cast<int>(report::extend(*type, value))));
+  return type ? printer_.text(*type, value) : std::string();
+}
+
+std::string Consumer::fault_text(const Record& r, Values& values) {
+  const std::string function = function_of(r, values);
+  const auto kind = static_cast<ir::Fault>(values.number());
+  const auto address = static_cast<unsigned long long>(values.number());
+  const auto action = static_cast<long long>(values.number());
+  return print("dtrace: error on enabled probe ID %u (ID %u: ", r.id, r.id) + r.provider + ":" + r.module + ":" + function + ":" + r.name + "): " +
+         (kind == ir::Fault::division_by_zero ? "divide-by-zero" : print("invalid address (0x%llx)", address)) +
+         (action ? print(" in action #%lld\n", action) : " in predicate\n");
 }
 
 std::string Consumer::formatted(const std::vector<Piece>& format, Values& values) {

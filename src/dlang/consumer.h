@@ -33,6 +33,8 @@ private:
 
   void line(std::string& out, const Record& r, Values& values);
   void item(std::string& out, const Record& r, const Item& i, Values& values);
+  std::string function_of(const Record& r, Values& values);
+  std::string fault_text(const Record& r, Values& values);
   std::string formatted(const std::vector<Piece>& format, Values& values);
   std::string text_of(const type::Type& type, std::span<const std::byte> bytes, SymbolForm symbol);
   std::string value_text(const type::Type& type, std::span<const std::byte> bytes, SymbolForm symbol, bool quiet);

@@ -184,6 +184,43 @@ macro d_number_text(n, base, sign, prefix) {
   }
   $sign ? str(str_concat("-", $text), 67) : str(str_concat(prefix, $text), 67)
 }
+macro d_with_case(s, first, letters) {
+  let $s = s;
+  let $size = (int64)strlen($s);
+  let $text = str("", 256);
+  let $i = (int64)0;
+  while ($i < 255) {
+    if ($i >= $size) { break; }
+    let $letter = (int64)$s[$i] - (int64)(first);
+    $text = str(str_concat($text, $letter >= 0 && $letter < 26 ? substr(letters, $letter, 1) : substr($s, $i, 1)), 256);
+    $i = $i + 1;
+  }
+  $text
+}
+macro d_clean_path(s) {
+  let $rest = str(s, 256);
+  let $text = str("", 256);
+  let $is_absolute = (int64)$rest[0] == 47;
+  let $i = (int64)0;
+  while ($i < 128) {
+    $i = $i + 1;
+    let $slash = strstr($rest, "/");
+    let $name = str($slash < 0 ? $rest : substr($rest, 0, $slash), 256);
+    let $end = (int64)strrstr($text, "/");
+    if ($name == "..") {
+      if ($end >= 0) { $text = str(substr($text, 0, $end), 256); }
+    } else if ($name != "" && $name != ".") {
+      $text = str(str_concat(str_concat($text, $i > 1 || $is_absolute ? "/" : ""), $name), 256);
+    }
+    if ($slash < 0) { break; }
+    $rest = str(substr($rest, $slash + 1), 256);
+    if ($rest == "") {
+      $text = str(str_concat($text, "/"), 256);
+      break;
+    }
+  }
+  $text == "" && $is_absolute ? str("/", 256) : $text
+}
 macro d_index_from(s, t, from) {
   let $from = (int64)(from);
   let $at = strstr(substr(s, $from < 0 ? (int64)0 : $from), t);

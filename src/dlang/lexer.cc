@@ -1,7 +1,7 @@
 #include "dlang/lexer.h"
+#include "dlang/error_tags.h"
 
 #include "base/text.h"
-#include "spec/diagnostics.h"
 
 #include <cctype>
 
@@ -91,13 +91,13 @@ Token Lexer::number(uint32_t begin) {
   for (char c : rest) {
     const int digit = is_digit(c) ? c - '0' : std::isxdigit(static_cast<unsigned char>(c)) ? std::tolower(c) - 'a' + 10 : 99;
     if (digit >= base) {
-      error(tag::bad_number, t.where, base::quoted(t.text) + " is not a number");
+      error(d_tag::int_digit, t.where, base::quoted(t.text) + " is not a number");
       return t;
     }
     fits &= t.value <= (UINT64_MAX - static_cast<uint64_t>(digit)) / static_cast<uint64_t>(base);
     t.value = t.value * static_cast<uint64_t>(base) + static_cast<uint64_t>(digit);
   }
-  if (!fits) error(tag::bad_number, t.where, base::quoted(t.text) + " does not fit in 64 bits");
+  if (!fits) error(d_tag::int_oflow, t.where, base::quoted(t.text) + " does not fit in 64 bits");
   if (t.value > INT64_MAX) t.is_unsigned = true;
   return t;
 }
@@ -142,7 +142,7 @@ Token Lexer::string(uint32_t begin) {
   }
   t.where = {begin, at_};
   if (peek() != '"')
-    error(tag::unterminated_string, {begin, at_}, "this string has no end", "close it with `\"`; a line break in it is `\\n`");
+    error(d_tag::str_nl, {begin, at_}, "this string has no end", "close it with `\"`; a line break in it is `\\n`");
   else
     at_++;
   t.where.end = at_;
@@ -162,9 +162,9 @@ Token Lexer::character(uint32_t begin) {
   }
   t.where = {begin, at_};
   if (peek() != '\'')
-    error(tag::unterminated_string, t.where, "this character constant has no end", "close it with `'`");
+    error(d_tag::chr_nl, t.where, "this character constant has no end", "close it with `'`");
   else if (count == 0 || count > 8)
-    error(tag::bad_number, t.where, "a character constant has 1 to 8 characters");
+    error(count ? d_tag::chr_oflow : d_tag::chr_null, t.where, "a character constant has 1 to 8 characters");
   if (peek() == '\'') at_++;
   t.where.end = at_;
   return t;

@@ -6,7 +6,6 @@
 #include "dlang/options.h"
 #include "lang/parse.h"
 #include "lang/walk.h"
-#include "spec/diagnostics.h"
 
 namespace dlang {
 
@@ -15,6 +14,27 @@ using base::quoted;
 using lang::BinaryOp;
 
 namespace {
+
+// N, Nk, Nm, Ng, Nt
+std::optional<uint64_t> size_of_option(std::string_view text) {
+  uint64_t unit = 1;
+  if (!text.empty())
+    if (const size_t power = std::string_view("kmgt").find(static_cast<char>(text.back() | 0x20)); power != std::string_view::npos)
+      unit = uint64_t{1} << (10 * (power + 1)), text.remove_suffix(1);
+  const auto n = base::parse_integer(text);
+  return n && *n <= (uint64_t{1} << 40) / unit ? std::optional(*n * unit) : std::nullopt;
+}
+
+bool is_value_of(OptionValue kind, std::string_view text) {
+  switch (kind) {
+  case OptionValue::any: return true;
+  case OptionValue::size: return size_of_option(text).has_value();
+  case OptionValue::rate: return text == "0" || rate_of(text).has_value();
+  case OptionValue::policy: return text == "switch" || text == "fill" || text == "ring";
+  case OptionValue::resize: return text == "auto" || text == "manual";
+  }
+  return true;
+}
 
 std::string macro_text(std::string_view kind, std::string_view name, std::string_view expression, std::string_view parameter = {}) {
   return "macro " + std::string(kind) + std::string(name) + "(" + std::string(parameter) + ") { " + std::string(expression) + " }\n";
@@ -27,6 +47,16 @@ Lowering::Lowering(const base::Source& source, const TranslateOptions& options, 
 
 Translated translate(const base::Source& source, const TranslateOptions& options, base::Diagnostics& diagnostics) {
   return Lowering(source, options, diagnostics).run();
+}
+
+base::Diagnostics with_error_tags(const base::Diagnostics& diagnostics) {
+  base::Diagnostics out;
+  for (const base::Diagnostic& d : diagnostics.all())
+    if (d.severity == base::Severity::error)
+      out.error(d.tag, d.where, "[" + std::string(error_tag(d.tag)) + "] " + d.message, d.hint, d.other, d.note);
+    else
+      out.warning(d.tag, d.where, d.message, d.hint, d.other, d.note);
+  return out;
 }
 
 std::string Lowering::with_underscores(std::string_view text) {
@@ -55,11 +85,14 @@ Translated Lowering::run() {
 
   // The tree; options are in force.
   MacroValues values = options_.values;
-  for (const auto& [name, value] : options_.settings) values.has_defaults |= name == "defaultargs";
+  for (const auto& [name, value] : options_.settings) values.has_defaults |= name == "defaultargs", plan_->error_tags |= name == "errtags";
   if (source_.text().find("defaultargs") != std::string_view::npos) values.has_defaults = true;
   script_ = parse(source_, values, diagnostics_);
   for (const auto& [name, value] : options_.settings) apply({{}, name, value});
   for (const Setting& s : script_.settings) apply(s);
+  for (size_t i = 1; !allows_unused_ && i <= values.words.size(); i++)
+    if (!script_.used_words.contains(i))
+      error(d_tag::macro_unused, {0, 0}, "the argument " + quoted(values.words[i - 1]) + " is not used: the script has no $" + std::to_string(i), "leave it out; `-x argref` allows it");
   if (diagnostics_.has_errors()) return {std::move(program_), plan_};
 
   // Its types.
@@ -76,7 +109,8 @@ Translated Lowering::run() {
   if (diagnostics_.has_errors()) return {std::move(program_), plan_};
 
   // Every group is a probe of the program.
-  for (const Group& g : groups_) emit_group(g);
+  for (const Group& g : groups_)
+    if (g.context.kind != ContextKind::error) emit_group(g);
   program_->macros.clear();
   if (program_->probes.empty() && !diagnostics_.has_errors()) error(tag::empty_program, {0, 0}, "no clause of this script can ever run");
   return {std::move(program_), plan_};
@@ -108,17 +142,21 @@ void Lowering::apply(const Setting& s) {
     names.push_back(o.name);
     if (o.name == s.name) option = &o;
   }
-  auto wrong_value = [&](const std::string& why) { error(tag::bad_config, s.where, "option " + quoted(s.name) + ": " + why); };
+  auto wrong_value = [&](const std::string& why) { error(d_tag::pragma_optset, s.where, "option " + quoted(s.name) + ": " + why); };
   if (!option) {
     const std::string_view near = base::nearest(s.name, names);
-    return error(tag::bad_config, s.where, "there is no option " + quoted(s.name), near.empty() ? "" : "did you mean " + quoted(near) + "?");
+    return error(d_tag::pragma_optset, s.where, "there is no option " + quoted(s.name), near.empty() ? "" : "did you mean " + quoted(near) + "?");
   }
   switch (option->effect) {
   case OptionEffect::quiet: plan_->quiet = true; break;
+  case OptionEffect::error_tags: plan_->error_tags = true; break;
   case OptionEffect::destructive: plan_->destructive = true; break;
   case OptionEffect::zero_probes: (void)program_->config.set("missing_probes", "ignore"); break;
-  case OptionEffect::default_args:
-  case OptionEffect::ignored: break;
+  case OptionEffect::ignored:
+    if (!is_value_of(option->value, s.value)) wrong_value(quoted(s.value) + " is not a value that it can have");
+    break;
+  case OptionEffect::default_args: break;
+  case OptionEffect::argument_use: allows_unused_ = true; break;
   case OptionEffect::flow: plan_->flow = true; break;
   case OptionEffect::sort_by_key: plan_->sort_by_key = true; break;
   case OptionEffect::sort_reversed: plan_->sort_reversed = true; break;
@@ -138,19 +176,14 @@ void Lowering::apply(const Setting& s) {
     if (option->effect == OptionEffect::user_frames) user_frames_ = size;
     break;
   }
-  case OptionEffect::refused: error(tag::bad_config, s.where, "option " + quoted(s.name) + " is not supported", std::string(option->reason)); break;
+  case OptionEffect::refused: error(d_tag::pragma_optset, s.where, "option " + quoted(s.name) + " is not supported", std::string(option->reason)); break;
   case OptionEffect::strsize:
   case OptionEffect::config: {
-    std::string_view digits = s.value;
-    uint64_t unit = 1;
-    if (!digits.empty())
-      if (const size_t power = std::string_view("kmg").find(static_cast<char>(digits.back() | 0x20)); power != std::string_view::npos)
-        unit = uint64_t{1} << (10 * (power + 1)), digits.remove_suffix(1);
-    const auto n = base::parse_integer(digits);
-    if (!n || *n == 0 || *n > (uint64_t{1} << 30)) return wrong_value(quoted(s.value) + " is not a size");
-    if (option->effect == OptionEffect::strsize) strsize_ = static_cast<int64_t>(*n * unit);
+    const auto n = size_of_option(s.value);
+    if (!n || *n == 0) return wrong_value(quoted(s.value) + " is not a size");
+    if (option->effect == OptionEffect::strsize) strsize_ = static_cast<int64_t>(*n);
     const std::string_view key = option->effect == OptionEffect::strsize ? "max_strlen" : option->key;
-    if (std::string why = program_->config.set(key, std::to_string(*n * unit)); !why.empty()) wrong_value(why);
+    if (std::string why = program_->config.set(key, std::to_string(*n)); !why.empty()) wrong_value(why);
     break;
   }
   }
@@ -171,7 +204,7 @@ void Lowering::learn_types() {
     const auto group = std::ranges::find_if(groups_, [&](const Group& g) { return std::ranges::find(g.clauses, &c) != g.clauses.end(); });
     if (group == groups_.end()) continue;
     enter(*group);
-    if (c.predicate) (void)condition(*c.predicate);
+    if (c.predicate) (void)condition(*c.predicate, d_tag::pred_scalar);
     (void)lower_clause(c);
   }
   plan_->records.clear();
@@ -197,27 +230,15 @@ void Lowering::emit_group(const Group& g) {
   program_->probes.push_back(std::move(probe));
 }
 
-// The clauses one behind the other, each in a condition of its own.
+// The clauses one behind the other, each in a condition of its own. What ends one of them does not end the others.
 lang::Block* Lowering::group_body(const Group& g) {
   const lang::TreeMaker make = at(g.where);
   std::vector<lang::Stmt*> all;
   enter(g);
   std::vector<lang::Stmt*> clauses;
-  for (const Clause* c : g.clauses) {
-    lang::Expr* predicate = c->predicate ? condition(*c->predicate) : nullptr;
-    std::vector<lang::Stmt*> actions = lower_clause(*c);
-    if (actions.empty() && !predicate) continue;
-    if (predicate) {
-      lang::If* s = at(c->predicate->where).node<lang::If>();
-      s->condition = predicate;
-      s->then = at(c->where).block(actions);
-      clauses.push_back(s);
-    } else {
-      lang::BlockStmt* s = at(c->where).node<lang::BlockStmt>();
-      s->block = at(c->where).block(actions);
-      clauses.push_back(s);
-    }
-  }
+  for (const Clause* c : g.clauses)
+    if (std::vector<lang::Stmt*> statements = clause_statements(*c); !statements.empty()) clauses.push_back(guarded(*c, statements));
+  if (!clauses.empty()) all = fault_variables(g.where);
   for (const std::string& l : locals_) {
     lang::Let* s = at(variables_[l].where).node<lang::Let>();
     s->name = program_->types.keep(l);
@@ -229,6 +250,16 @@ lang::Block* Lowering::group_body(const Group& g) {
   }
   all.insert(all.end(), clauses.begin(), clauses.end());
   return make.block(all);
+}
+
+std::vector<lang::Stmt*> Lowering::clause_statements(const Clause& c) {
+  lang::Expr* predicate = c.predicate ? condition(*c.predicate, d_tag::pred_scalar) : nullptr;
+  std::vector<lang::Stmt*> actions = lower_clause(c);
+  if (!predicate) return actions;
+  lang::If* s = at(c.predicate->where).node<lang::If>();
+  s->condition = predicate;
+  s->then = at(c.where).block(actions);
+  return {s};
 }
 
 lang::Expr* Lowering::condition_of(const Group& g) {
@@ -373,6 +404,9 @@ void Lowering::collect_variables() {
       if (c->predicate) note_uses(*c->predicate, g.id, false);
       for (const Node* n : c->actions) note_uses(*n, g.id, false);
     }
+  for (const Group& g : groups_) // clauses of ERROR run among those of others, so they have no variables of their own
+    if (g.context.kind == ContextKind::error)
+      for (auto& [name, v] : variables_) v.assigned.erase(g.id);
 }
 
 void Lowering::note_uses(const Node& n, uint32_t group, bool is_target) {
@@ -382,10 +416,12 @@ void Lowering::note_uses(const Node& n, uint32_t group, bool is_target) {
     v.used.insert(group), v.assigned.insert(group);
   }
   const auto place = place_of(n);
+  if (place && place->root->kind == NodeKind::clause && !place->keys.empty() && !place->type)
+    error(d_tag::arr_local, n.where, quoted(source_.text(place->root->where)) + " cannot be an associative array", "self->" + place->root->text + " can");
   if (place && !is_whole(*place)) {
     const size_t keys = place->keys.size(), known = key_counts_.emplace(place->name, keys).first->second;
     if (known != keys)
-      error(tag::bad_map_use, n.where,
+      error(d_tag::arr_badref, n.where,
             quoted(source_.text(place->root->where)) + (known && keys ? " has " + base::counted(known, "key") + " elsewhere, not " + std::to_string(keys) : " is used both with and without keys"),
             "an associative array has the same number of keys everywhere");
   }

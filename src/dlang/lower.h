@@ -29,4 +29,7 @@ std::string all_descriptions();
 // The table of providers: whether each is supported, what stands for it, what differs.
 std::string list_providers();
 
+// The same mistakes, with DTrace's names in front of their messages: "[D_SYNTAX] expected …".
+base::Diagnostics with_error_tags(const base::Diagnostics& diagnostics);
+
 } // namespace dlang

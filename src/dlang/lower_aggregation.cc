@@ -1,7 +1,6 @@
 // @name[keys] = function(…): maps of acu's aggregations; see Aggregation for which.
 #include "base/text.h"
 #include "dlang/lowering.h"
-#include "spec/diagnostics.h"
 
 namespace dlang {
 
@@ -33,44 +32,57 @@ const FunctionRow* function_named(std::string_view name) {
 
 // The constant arguments, which are the same wherever the aggregation is used.
 bool Lowering::read_shape(const Node& call, Aggregation& a) {
+  constexpr std::string_view linear_tags[] = {d_tag::lquant_basetype, d_tag::lquant_limtype, d_tag::lquant_steptype};
+  constexpr std::string_view log_linear_tags[] = {d_tag::llquant_factortype, d_tag::llquant_lmagtype, d_tag::llquant_hmagtype, d_tag::llquant_steptype};
   std::vector<int64_t> shape;
   for (size_t i = 1; i < call.parts.size(); i++) {
     const bool is_increment = (a.function == Function::quantize && i == 1) || (a.function == Function::lquantize && i == 4) || (a.function == Function::llquantize && i == 5);
     if (is_increment) break;
     const auto n = constant(*call.parts[i]);
-    if (!n) return error(tag::bad_argument, call.parts[i]->where, quoted(call.text) + " takes a constant here"), false;
+    if (!n) return error(a.function == Function::lquantize ? linear_tags[i - 1] : log_linear_tags[i - 1], call.parts[i]->where, quoted(call.text) + " takes a constant here"), false;
     shape.push_back(*n);
   }
   if (a.function == Function::lquantize) {
     a.low = shape[0], a.high = shape[1], a.step = shape.size() > 2 ? shape[2] : 1;
-    if (a.step <= 0) return error(tag::bad_argument, call.where, "lquantize: the step must be greater than zero"), false;
-    if (a.high <= a.low) return error(tag::bad_argument, call.where, "lquantize: the upper bound must be greater than the lower one"), false;
-    if ((static_cast<uint64_t>(a.high) - static_cast<uint64_t>(a.low)) / static_cast<uint64_t>(a.step) > 65535)
-      return error(tag::too_large, call.where, "lquantize: more than 65535 steps are too many"), false;
+    auto fits = [](int64_t n) { return n >= INT32_MIN && n <= INT32_MAX; };
+    if (!fits(a.low)) return error(d_tag::lquant_baseval, call.where, "lquantize: the lower bound must fit in 32 bits"), false;
+    if (!fits(a.high)) return error(d_tag::lquant_limval, call.where, "lquantize: the upper bound must fit in 32 bits"), false;
+    if (a.high < a.low) return error(d_tag::lquant_mismatch, call.where, "lquantize: the upper bound must be greater than the lower one"), false;
+    if (a.step <= 0) return error(d_tag::lquant_steptype, call.where, "lquantize: the step must be greater than zero"), false;
+    if (a.step > UINT16_MAX) return error(d_tag::lquant_stepval, call.where, "lquantize: the step must fit in 16 bits"), false;
+    if (a.high - a.low < a.step) return error(d_tag::lquant_steplarge, call.where, "lquantize: at least one step must fit between the bounds"), false;
+    if ((a.high - a.low) / a.step > UINT16_MAX) return error(d_tag::lquant_stepsmall, call.where, "lquantize: more than 65535 steps are too many"), false;
   }
   if (a.function == Function::llquantize) {
     a.factor = shape[0], a.low_power = shape[1], a.high_power = shape[2], a.steps = shape[3];
-    if (a.factor < 2 || a.low_power < 0 || a.high_power < a.low_power || a.high_power > 62 || a.steps < 2)
-      return error(tag::bad_argument, call.where, "llquantize takes a factor from 2, two powers of it in ascending order, and steps from 2"), false;
-    if (a.steps % a.factor && a.factor % a.steps) return error(tag::bad_argument, call.where, "llquantize: the steps must be a multiple of the factor, or divide it"), false;
+    auto refuse = [&](std::string_view tag, std::string why) { return error(tag, call.where, "llquantize: " + why), false; };
+    if (a.factor < 2 || a.factor > UINT16_MAX) return refuse(d_tag::llquant_factorval, "the factor must be from 2 to 65535");
+    if (a.low_power < 0 || a.low_power > 62) return refuse(d_tag::llquant_lmagval, "the lower power must be from 0 to 62");
+    if (a.high_power < a.low_power || a.high_power > 62) return refuse(d_tag::llquant_hmagval, "the higher power must be from the lower one to 62");
+    if (a.steps < 2 || a.steps > UINT16_MAX) return refuse(d_tag::llquant_stepval, "the steps must be from 2 to 65535");
+    if (a.steps % a.factor && a.factor % a.steps) return refuse(d_tag::llquant_stepval, "the steps must be a multiple of the factor, or divide it");
     int64_t power = 1;
     for (int64_t i = 0; i <= a.high_power + 1; i++)
-      if (__builtin_mul_overflow(power, a.factor, &power)) return error(tag::too_large, call.where, "llquantize: the highest power does not fit in 64 bits"), false;
+      if (__builtin_mul_overflow(power, a.factor, &power)) return refuse(d_tag::llquant_hmagval, "the highest power does not fit in 64 bits");
+    int64_t first = 1; // the end of the first range that has all its steps
+    for (int64_t i = 0; i <= std::max<int64_t>(a.low_power, 1); i++) first *= a.factor;
+    if (a.steps > a.factor && first % a.steps) return refuse(d_tag::llquant_stepval, "the steps must divide " + std::to_string(first) + ", so that all of a range are equal");
   }
   return true;
 }
 
 // The number of the aggregation that is used here; with a call, its function must be the one of its other uses.
-size_t Lowering::aggregation_of(const Node& target, const Node* call) {
+size_t Lowering::aggregation_of(const Node& target, const Node* call, std::string_view action) {
   const auto found = aggregations_.find(target.text);
   if (!call) {
     if (found != aggregations_.end()) return found->second;
-    error(tag::unknown_map, target.where, "there is no aggregation @" + target.text, "a clause before this one must assign to it: `@" + target.text + " = count();`");
+    const auto* tags = std::ranges::find(aggregation_tags, action, &AggregationTags::action);
+    error(tags == std::end(aggregation_tags) ? tag::unknown_map : tags->unknown, target.where, "there is no aggregation @" + target.text, "a clause before this one must assign to it: `@" + target.text + " = count();`");
     return ~size_t{0};
   }
   const FunctionRow* f = function_named(call->text);
   if (!f) {
-    error(tag::bad_assignment, call->where, "@" + target.text + " is an aggregation: it takes an aggregating function",
+    error(d_tag::agg_func, call->where, "@" + target.text + " is an aggregation: it takes an aggregating function",
           "count(), sum(), min(), max(), avg(), stddev(), quantize(), lquantize() or llquantize()");
     return ~size_t{0};
   }
@@ -86,11 +98,17 @@ size_t Lowering::aggregation_of(const Node& target, const Node* call) {
   const Aggregation& b = plan_->aggregations[found->second];
   if (a.function != b.function || a.low != b.low || a.high != b.high || a.step != b.step || a.factor != b.factor || a.low_power != b.low_power ||
       a.high_power != b.high_power || a.steps != b.steps || a.by_buckets != b.by_buckets) {
-    error(tag::bad_map_use, call->where, "@" + target.text + " has another function elsewhere", "an aggregation has one function, with the same bounds everywhere");
+    const bool is_linear = a.function == Function::lquantize;
+    const std::string_view tag = a.function != b.function || a.by_buckets != b.by_buckets ? d_tag::agg_redef
+                                 : is_linear ? (a.low != b.low ? d_tag::lquant_matchbase : a.high != b.high ? d_tag::lquant_matchlim : d_tag::lquant_matchstep)
+                                 : a.factor != b.factor ? d_tag::llquant_matchfactor
+                                 : a.low_power != b.low_power ? d_tag::llquant_matchlmag
+                                 : a.high_power != b.high_power ? d_tag::llquant_matchhmag : d_tag::llquant_matchsteps;
+    error(tag, call->where, "@" + target.text + " has another function elsewhere", "an aggregation has one function, with the same bounds everywhere");
     return ~size_t{0};
   }
   if (a.keys != b.keys) {
-    error(tag::bad_map_use, target.where, "@" + target.text + " has " + std::to_string(b.keys) + (b.keys == 1 ? " key" : " keys") + " elsewhere, not " + std::to_string(a.keys));
+    error(d_tag::proto_len, target.where, "@" + target.text + " has " + std::to_string(b.keys) + (b.keys == 1 ? " key" : " keys") + " elsewhere, not " + std::to_string(a.keys));
     return ~size_t{0};
   }
   return found->second;
@@ -117,9 +135,9 @@ void Lowering::aggregate(const Node& n, std::vector<lang::Stmt*>& into) {
   const Node& target = *n.parts[0];
   const Node& call = *n.parts[1];
   if (n.is_compound || call.kind != NodeKind::call)
-    return error(tag::bad_assignment, n.where, "@" + target.text + " is an aggregation: it takes an aggregating function", "write `@" + target.text + " = sum(…);`");
+    return error(d_tag::agg_func, n.where, "@" + target.text + " is an aggregation: it takes an aggregating function", "write `@" + target.text + " = sum(…);`");
   if (speculation_ || is_committed_)
-    return error(tag::misplaced, n.where, speculation_ ? "aggregations cannot be speculative" : "an aggregation cannot follow commit()", "write a clause of its own");
+    return error(speculation_ ? d_tag::agg_spec : d_tag::agg_comm, n.where, speculation_ ? "aggregations cannot be speculative" : "an aggregation cannot follow commit()", "write a clause of its own");
   const size_t index = aggregation_of(target, &call);
   if (index == ~size_t{0}) return;
   const Aggregation a = plan_->aggregations[index];
@@ -135,7 +153,7 @@ void Lowering::aggregate(const Node& n, std::vector<lang::Stmt*>& into) {
   if (a.function == Function::count) return into.push_back(add("", "count", {}));
   const Value v = lower(*call.parts[0]);
   if (v.type.kind == Type::text || v.type.kind == Type::other || v.type.kind == Type::translated)
-    return error(tag::bad_argument, call.where, quoted(call.text) + " takes a number");
+    return error(d_tag::agg_scalar, call.where, quoted(call.text) + " takes a number");
   lang::Expr* number = cast(v.e, int64_type);
   switch (a.function) {
   case Function::sum: return into.push_back(add("", "sum", {number}));
@@ -185,7 +203,7 @@ void Lowering::add_to_buckets(const Node& target, const Node& call, size_t index
   const lang::TreeMaker make = at(call.where);
   const Value v = lower(*call.parts[0]);
   if (v.type.kind == Type::text || v.type.kind == Type::other || v.type.kind == Type::translated)
-    return error(tag::bad_argument, call.where, quoted(call.text) + " takes a number");
+    return error(d_tag::agg_scalar, call.where, quoted(call.text) + " takes a number");
   const std::string kept = "value " + std::to_string(++kept_);
   into.push_back(let(kept, cast(v.e, int64_type), call.where));
   std::vector<lang::Expr*> keys;

@@ -1,7 +1,6 @@
 // Functions that give a value. Actions, which print or change something, are in lower_clause.cc.
 #include "base/text.h"
 #include "dlang/lowering.h"
-#include "spec/diagnostics.h"
 
 #include <sys/socket.h>
 
@@ -13,7 +12,10 @@ using base::quoted;
 bool Lowering::has_arguments(const Node& n, size_t least, size_t most) {
   if (n.parts.size() >= least && n.parts.size() <= most) return true;
   const std::string wanted = least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most);
-  error(tag::wrong_argument_count, n.where, quoted(n.text) + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", not " + std::to_string(n.parts.size()));
+  std::string_view tag = n.text == "stack" ? "D_STACK_PROTO" : n.text == "ustack" || n.text == "jstack" ? "D_USTACK_PROTO" : d_tag::proto_len;
+  for (const AggregationTags& t : aggregation_tags)
+    if (t.action == n.text) tag = t.proto;
+  error(tag, n.where, quoted(n.text) + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", not " + std::to_string(n.parts.size()));
   return false;
 }
 
@@ -24,7 +26,7 @@ Value Lowering::lower_stack(const Node& n) {
   if (!n.parts.empty()) {
     const auto frames = constant(*n.parts[0]);
     if (!frames || *frames < 1 || *frames > 127) {
-      error(tag::bad_argument, n.parts[0]->where, quoted(n.text) + " takes a constant number of frames, from 1 to 127");
+      error(n.text == "stack" ? d_tag::stack_size : d_tag::ustack_frames, n.parts[0]->where, quoted(n.text) + " takes a constant number of frames, from 1 to 127");
       return wrong(n.where);
     }
     depth.push_back(at(n.where).number(*frames));
@@ -148,6 +150,12 @@ Value Lowering::lower_text_call(const Node& n) {
   if (n.text == "strjoin") return has_arguments(n, 2, 2) ? Value{make.call("str_concat", {argument(0), argument(1)}), text_type} : wrong(n.where);
   if (n.text == "substr") return lower_substr(n);
   if (n.text == "basename" || n.text == "dirname") return has_arguments(n, 1, 1) ? Value{expand(n.text == "basename" ? "d_basename" : "d_dirname", {argument(0)}, n.where), text_type} : wrong(n.where);
+  if (n.text == "cleanpath") return has_arguments(n, 1, 1) ? Value{expand("d_clean_path", {argument(0)}, n.where), text_type} : wrong(n.where);
+  if (n.text == "toupper" || n.text == "tolower") {
+    if (!has_arguments(n, 1, 1)) return wrong(n.where);
+    const bool is_up = n.text == "toupper";
+    return {expand("d_with_case", {argument(0), make.number(is_up ? 'a' : 'A'), text(is_up ? "ABCDEFGHIJKLMNOPQRSTUVWXYZ" : "abcdefghijklmnopqrstuvwxyz", n.where)}, n.where), text_type};
+  }
   if (n.text == "index" || n.text == "rindex") return found_in(n, true);
   // strstr, strchr, strrchr as text: what begins where they found something.
   lang::Expr* offset = found_in(n, false).e;
@@ -181,7 +189,7 @@ Value Lowering::lower_memory_call(const Node& n) {
   const Value v = lower(*n.parts[0]);
   if (v.type.kind == Type::text) return v;
   if (v.type.kind == Type::translated || v.type.kind == Type::other) {
-    error(tag::bad_argument, n.where, quoted(source_.text(n.parts[0]->where)) + " is not text");
+    error(d_tag::stringof_type, n.where, quoted(source_.text(n.parts[0]->where)) + " is not text");
     return wrong(n.where);
   }
   return {make.call("str", {v.e}), text_type};
@@ -194,7 +202,7 @@ Value Lowering::lower_call(const Node& n) {
       error(tag::unknown_function, n.where, quoted(n.text) + " is not available", std::string(m.nearest));
       return wrong(n.where);
     }
-  constexpr std::string_view texts[] = {"strlen", "strjoin", "substr", "basename", "dirname", "index", "rindex", "strstr", "strchr", "strrchr"};
+  constexpr std::string_view texts[] = {"strlen", "strjoin", "substr", "basename", "dirname", "index", "rindex", "strstr", "strchr", "strrchr", "cleanpath", "toupper", "tolower"};
   if (base::is_one_of(texts, n.text)) return lower_text_call(n);
   if (n.text == "stack" || n.text == "ustack" || n.text == "jstack") return lower_stack(n);
   auto argument = [&](size_t i) { return lower(*n.parts[i]).e; };
@@ -244,17 +252,17 @@ Value Lowering::lower_call(const Node& n) {
     return {make.call("ntop", {make.number(n.text == "inet_ntoa" ? AF_INET : AF_INET6), argument(0)}), {Type::other}};
   }
   constexpr std::string_view actions[] = {"printf",      "trace",  "tracemem", "printa", "exit",  "normalize", "denormalize", "trunc",
-                                          "clear",       "system", "speculate", "commit", "discard"};
+                                          "clear",       "system", "speculate", "commit", "discard", "raise", "stop"};
   constexpr std::string_view known[] = {"copyin", "copyinstr", "stringof", "rand", "speculation", "func", "sym", "ufunc", "usym", "uaddr", "htons", "ntohs", "htonl", "ntohl",
                                         "getmajor", "getminor", "inet_ntop", "inet_ntoa", "inet_ntoa6", "stack", "ustack", "jstack", "strlen", "strjoin", "strtok", "substr", "basename", "dirname", "index", "strtoll", "lltostr", "progenyof",
-                                        "rindex", "strstr", "strchr", "strrchr"};
+                                        "rindex", "strstr", "strchr", "strrchr", "cleanpath", "toupper", "tolower"};
   if (base::is_one_of(actions, n.text)) {
-    error(tag::misplaced, n.where, quoted(n.text) + " is an action: it has no value", "write it as a statement of its own");
+    error(d_tag::op_act, n.where, quoted(n.text) + " is an action: it has no value", "write it as a statement of its own");
     return wrong(n.where);
   }
   constexpr std::string_view aggregating[] = {"count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize", "llquantize"};
   if (base::is_one_of(aggregating, n.text)) {
-    error(tag::misplaced, n.where, quoted(n.text) + " is an aggregating function", "assign it to an aggregation: `@name[keys] = " + n.text + "(…);`");
+    error(d_tag::op_act, n.where, quoted(n.text) + " is an aggregating function", "assign it to an aggregation: `@name[keys] = " + n.text + "(…);`");
     return wrong(n.where);
   }
   std::vector<std::string_view> all(std::begin(known), std::end(known));

@@ -2,9 +2,9 @@
 // are those of the time when the action stands in the script: they are kept in variables if more than printing follows.
 #include "base/text.h"
 #include "dlang/lowering.h"
-#include "spec/diagnostics.h"
 
 #include <algorithm>
+#include <csignal>
 
 namespace dlang {
 
@@ -20,7 +20,11 @@ std::vector<lang::Stmt*> Lowering::lower_clause(const Clause& clause) {
   speculation_ = nullptr;
   is_committed_ = false;
   exit_ = nullptr;
-  for (const Node* action : clause.actions) lower_action(*action, into);
+  for (size_t i = 0; i < clause.actions.size(); i++) {
+    action_number_ = i + 1;
+    lower_action(*clause.actions[i], into);
+  }
+  action_number_ = 0;
   if (clause.actions.empty() && !plan_->quiet) has_record_ = true; // the default action
   end_record(into);
   if (exit_) into.push_back(exit_);
@@ -30,32 +34,52 @@ std::vector<lang::Stmt*> Lowering::lower_clause(const Clause& clause) {
 void Lowering::lower_action(const Node& n, std::vector<lang::Stmt*>& into) {
   if (n.kind == NodeKind::call && add_item(n)) return;
   keep_values(into);
+  into.push_back(note_action(action_number_, n.where));
   if (n.kind == NodeKind::assign) return assign(n, into);
   if (n.kind == NodeKind::increment) return increment(n, into);
   const lang::TreeMaker make = at(n.where);
   if (n.kind == NodeKind::call && (n.text == "commit" || n.text == "discard")) {
     if (!has_arguments(n, 1, 1)) return;
     if (n.text == "commit") {
-      if (is_committed_) return error(tag::misplaced, n.where, "a clause has one commit()", "write a clause for each");
-      if (has_record_ || speculation_) return error(tag::misplaced, n.where, "commit() cannot be in a clause that prints or speculates", "write a clause of its own");
+      if (is_committed_) return error(d_tag::comm_comm, n.where, "a clause has one commit()", "write a clause for each");
+      if (has_record_ || speculation_) return error(d_tag::comm_drec, n.where, "commit() cannot be in a clause that prints or speculates", "write a clause of its own");
       is_committed_ = true;
     }
     return into.push_back(make.statement(make.call(n.text == "commit" ? "commit" : "discard", {cast(lower(*n.parts[0]).e, uint64_type)})));
   }
   if (n.kind == NodeKind::call && n.text == "speculate") {
     if (!has_arguments(n, 1, 1)) return;
-    if (has_record_) return error(tag::misplaced, n.where, "speculate() must come before what is printed");
-    if (is_committed_ || speculation_) return error(tag::misplaced, n.where, "speculate() cannot follow " + std::string(is_committed_ ? "commit()" : "another one"), "write a clause of its own");
+    if (has_record_) return error(d_tag::spec_drec, n.where, "speculate() must come before what is printed");
+    if (is_committed_ || speculation_) return error(is_committed_ ? d_tag::spec_comm : d_tag::spec_spec, n.where, "speculate() cannot follow " + std::string(is_committed_ ? "commit()" : "another one"), "write a clause of its own");
     const std::string kept = "speculation " + std::to_string(++kept_);
     into.push_back(let(kept, cast(lower(*n.parts[0]).e, uint64_type), n.where));
     speculation_ = scratch(kept, n.where);
     return;
   }
+  if (n.kind == NodeKind::call && (n.text == "raise" || n.text == "stop")) return lower_signal(n, into);
+  if (n.kind == NodeKind::aggregation) return error(d_tag::agg_null, n.where, "@" + n.text + " alone has no effect", "write `@" + n.text + " = count();`");
   // An expression as a statement computes nothing that anybody sees, but its mistakes are reported.
   const Value v = lower(n);
   if (n.kind == NodeKind::call) return;
   (void)v;
   if (n.kind != NodeKind::ternary) warn(tag::discarded, n.where, "the value of this expression is not used");
+}
+
+// raise(signal), stop()
+void Lowering::lower_signal(const Node& n, std::vector<lang::Stmt*>& into) {
+  const bool is_stop = n.text == "stop";
+  if (!has_arguments(n, !is_stop, !is_stop) || !may_change(n)) return;
+  if (speculation_) return error(d_tag::act_spec, n.where, quoted(n.text) + " cannot be speculative", "write a clause of its own, without speculate()");
+  const lang::TreeMaker make = at(n.where);
+  lang::Expr* signal = is_stop ? make.number(SIGSTOP) : cast(lower(*n.parts[0]).e, uint32_type);
+  into.push_back(make.statement(make.call("signal", {signal})));
+}
+
+// Whether destructive actions are allowed.
+bool Lowering::may_change(const Node& n) {
+  if (plan_->destructive) return true;
+  error(tag::unsafe, n.where, n.text + "() is a destructive action: it " + (n.text == "system" ? "runs a command" : "changes what is traced"), "allow these with -w or `#pragma D option destructive`");
+  return false;
 }
 
 // Values that the record has so far, kept as they are now.
@@ -69,7 +93,7 @@ void Lowering::keep_values(std::vector<lang::Stmt*>& into) {
 }
 
 void Lowering::add_argument(Value v) {
-  printed_.push_back(v.type.is_number() ? cast(v.e, v.type) : v.e);
+  printed_.push_back(in_action(v.type.is_number() ? cast(v.e, v.type) : v.e));
   if (v.type.symbol == SymbolForm::none) return;
   record_.symbols.resize(printed_.size());
   record_.symbols.back() = v.type.symbol;
@@ -84,10 +108,10 @@ bool Lowering::add_item(const Node& n) {
       {"exit", ItemKind::nothing}};
   const auto* row = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return k.first == n.text; });
   if (row == std::end(kinds) && symbol_form(n.text) == SymbolForm::none) return false;
-  if (is_committed_) return error(tag::misplaced, n.where, quoted(n.text) + " cannot follow commit()", "write a clause of its own"), true;
+  if (is_committed_) return error(d_tag::drec_comm, n.where, quoted(n.text) + " cannot follow commit()", "write a clause of its own"), true;
   constexpr std::string_view never_speculative[] = {"exit", "system", "printa", "normalize", "denormalize", "trunc", "clear"};
   if (speculation_ && base::is_one_of(never_speculative, n.text))
-    return error(tag::misplaced, n.where, quoted(n.text) + " cannot be speculative", "write a clause of its own, without speculate()"), true;
+    return error(n.text == "exit" ? d_tag::exit_spec : d_tag::act_spec, n.where, quoted(n.text) + " cannot be speculative", "write a clause of its own, without speculate()"), true;
   has_record_ = true;
   if (row == std::end(kinds)) { // func(arg0); as an action
     record_.items.push_back({.kind = ItemKind::trace, .arguments = 1});
@@ -95,6 +119,7 @@ bool Lowering::add_item(const Node& n) {
     return true;
   }
   switch (row->second) {
+  case ItemKind::fault: break; // no action
   case ItemKind::printf:
   case ItemKind::system: add_printf(n, row->second); break;
   case ItemKind::printa: add_printa(n); break;
@@ -108,9 +133,13 @@ bool Lowering::add_item(const Node& n) {
     break;
   case ItemKind::trace: {
     if (!has_arguments(n, 1, 1)) break;
+    if (n.parts[0]->kind == NodeKind::aggregation) {
+      error(d_tag::trace_dyn, n.where, "trace() prints a value, and an aggregation has none", "printa() prints it");
+      break;
+    }
     const Value v = lower(*n.parts[0]);
     if (v.type.kind == Type::translated) {
-      error(tag::bad_argument, n.where, "trace() prints a value: use a member");
+      error(d_tag::trace_dyn, n.where, "trace() prints a value: use a member");
       break;
     }
     record_.items.push_back({.kind = ItemKind::trace, .arguments = 1});
@@ -121,13 +150,13 @@ bool Lowering::add_item(const Node& n) {
     if (!has_arguments(n, 2, 3)) break;
     const auto size = constant(*n.parts[1]);
     if (!size || *size < 1 || *size > 4096) {
-      error(tag::bad_argument, n.parts[1]->where, "tracemem() takes a constant number of bytes, from 1 to 4096");
+      error(d_tag::tracemem_size, n.parts[1]->where, "tracemem() takes a constant number of bytes, from 1 to 4096");
       break;
     }
     record_.items.push_back({.kind = ItemKind::memory, .arguments = 1});
     lang::Expr* bytes = at(n.where).number(*size);
     if (n.parts.size() == 3) bytes = expand("d_at_most", {cast(lower(*n.parts[2]).e, int64_type), bytes}, n.where);
-    printed_.push_back(at(n.where).call("buf", {lower(*n.parts[0]).e, bytes}));
+    printed_.push_back(in_action(at(n.where).call("buf", {lower(*n.parts[0]).e, bytes})));
     break;
   }
   case ItemKind::nothing: {
@@ -159,17 +188,17 @@ void Lowering::add_checked(const Piece& piece, const Node& value) {
 }
 
 void Lowering::add_printf(const Node& n, ItemKind kind) {
-  if (kind == ItemKind::system && !plan_->destructive)
-    return error(tag::unsafe, n.where, "system() runs a command: it is a destructive action", "allow these with -w or `#pragma D option destructive`");
-  if (n.parts.empty() || n.parts[0]->kind != NodeKind::text) return error(tag::bad_format, n.where, quoted(n.text) + " takes a format: a string literal");
+  if (kind == ItemKind::system && !may_change(n)) return;
+  if (n.parts.empty() || n.parts[0]->kind != NodeKind::text) return error(n.parts.empty() ? d_tag::proto_len : d_tag::printf_arg_fmt, n.where, quoted(n.text) + " takes a format: a string literal");
+  if (n.parts[0]->text.empty()) return error(d_tag::printf_fmt_empty, n.parts[0]->where, quoted(n.text) + " has an empty format");
   std::string why;
   const std::vector<Piece> format = parse_format(n.parts[0]->text, why);
   if (!why.empty()) return error(tag::bad_format, n.parts[0]->where, n.text + ": " + why, "`%%` prints a percent sign");
   for (const Piece& p : format)
-    if (p.of_aggregation) return error(tag::bad_format, n.parts[0]->where, n.text + ": `%@` prints aggregations, in printa() only");
+    if (p.of_aggregation) return error(d_tag::printf_agg_conv, n.parts[0]->where, n.text + ": `%@` prints aggregations, in printa() only");
   const size_t wanted = values_of(format);
   if (wanted + 1 != n.parts.size())
-    return error(tag::bad_format, n.where,
+    return error(wanted + 1 > n.parts.size() ? d_tag::printf_arg_proto : d_tag::printf_arg_extra, n.where,
                  n.text + ": the format takes " + std::to_string(wanted) + (wanted == 1 ? " value" : " values") + ", and there " + (n.parts.size() == 2 ? "is " : "are ") +
                      std::to_string(n.parts.size() - 1));
   record_.items.push_back({.kind = kind, .text = n.parts[0]->text, .arguments = wanted});
@@ -192,14 +221,14 @@ void Lowering::add_printa(const Node& n) {
     if (!why.empty()) return error(tag::bad_format, n.parts[0]->where, "printa: " + why, "`%%` prints a percent sign");
     first = 1;
   }
-  if (first >= n.parts.size()) return error(tag::wrong_argument_count, n.where, "printa() takes an aggregation", "write `printa(@name)` or `printa(\"%s %@d\\n\", @name)`");
+  if (first >= n.parts.size()) return error(d_tag::printa_proto, n.where, "printa() takes an aggregation", "write `printa(@name)` or `printa(\"%s %@d\\n\", @name)`");
   for (size_t i = first; i < n.parts.size(); i++) {
     if (n.parts[i]->kind != NodeKind::aggregation || !n.parts[i]->parts.empty())
-      return error(tag::bad_argument, n.parts[i]->where, "printa() takes whole aggregations: `@name`");
-    const size_t index = aggregation_of(*n.parts[i], nullptr);
+      return error("D_PRINTA_AGGARG", n.parts[i]->where, "printa() takes whole aggregations: `@name`");
+    const size_t index = aggregation_of(*n.parts[i], nullptr, n.text);
     if (index == ~size_t{0}) return;
     if (!item.aggregations.empty() && plan_->aggregations[item.aggregations[0]].keys != plan_->aggregations[index].keys)
-      return error(tag::bad_argument, n.parts[i]->where, "the aggregations of one printa() must have the same keys");
+      return error(d_tag::printa_aggkey, n.parts[i]->where, "the aggregations of one printa() must have the same keys");
     item.aggregations.push_back(index);
   }
   if (item.text.empty() && first == 1) return;
@@ -207,7 +236,7 @@ void Lowering::add_printa(const Node& n) {
     std::string why;
     const size_t wanted = values_of(parse_format(item.text, why)), keys = plan_->aggregations[item.aggregations[0]].keys;
     if (wanted > keys)
-      return error(tag::bad_format, n.parts[0]->where, "printa: the format takes " + std::to_string(wanted) + (wanted == 1 ? " key" : " keys") + ", and the aggregation has " + std::to_string(keys),
+      return error(d_tag::printf_arg_proto, n.parts[0]->where, "printa: the format takes " + std::to_string(wanted) + (wanted == 1 ? " key" : " keys") + ", and the aggregation has " + std::to_string(keys),
                    "values of aggregations are printed by `%@d`");
   }
   record_.items.push_back(std::move(item));
@@ -218,15 +247,24 @@ void Lowering::add_aggregation_action(const Node& n, ItemKind kind) {
   const bool takes_number = kind == ItemKind::normalize, may_number = kind == ItemKind::trunc;
   if (!has_arguments(n, 1 + takes_number, 1 + (takes_number || may_number))) return;
   if (n.parts[0]->kind != NodeKind::aggregation || !n.parts[0]->parts.empty())
-    return error(tag::bad_argument, n.parts[0]->where, quoted(n.text) + " takes a whole aggregation: `@name`");
-  const size_t index = aggregation_of(*n.parts[0], nullptr);
+    return error(std::ranges::find(aggregation_tags, n.text, &AggregationTags::action)->argument, n.parts[0]->where, quoted(n.text) + " takes a whole aggregation: `@name`");
+  const size_t index = aggregation_of(*n.parts[0], nullptr, n.text);
   if (index == ~size_t{0}) return;
   Item item{.kind = kind, .aggregations = {index}};
   if (n.parts.size() == 2) {
     item.arguments = 1;
-    add_argument({cast(lower(*n.parts[1]).e, int64_type), int64_type});
+    const Value number = lower(*n.parts[1]);
+    if (number.type.kind != Type::number && number.type.kind != Type::unknown)
+      return error(may_number ? "D_TRUNC_SCALAR" : "D_NORMALIZE_SCALAR", n.parts[1]->where, quoted(n.text) + " takes a number");
+    add_argument({cast(number.e, int64_type), int64_type});
   }
   record_.items.push_back(std::move(item));
+}
+
+// The function where the description has a pattern: a name, or the number of a system call.
+lang::Expr* Lowering::function_value(Range where) {
+  const bool is_call = group_->context.kind == ContextKind::syscall_entry || group_->context.kind == ContextKind::syscall_return;
+  return is_call ? cast(expand("d_call", {}, where), int32_type) : expand("d_function", {}, where);
 }
 
 // print((number of the record, CPU, function, values …))
@@ -241,8 +279,7 @@ void Lowering::end_record(std::vector<lang::Stmt*>& into) {
     values.push_back(cast(name("cpu", where), int32_type));
     if (group_->context.varies) {
       record_.has_function = true;
-      const bool is_call = group_->context.kind == ContextKind::syscall_entry || group_->context.kind == ContextKind::syscall_return;
-      values.push_back(is_call ? cast(expand("d_call", {}, where), int32_type) : expand("d_function", {}, where));
+      values.push_back(function_value(where));
     }
   }
   values.insert(values.end(), printed_.begin(), printed_.end());

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "dlang/lowering.h"
 #include "lang/parse.h"
-#include "spec/diagnostics.h"
 
 namespace dlang {
 
@@ -117,7 +116,7 @@ Value Lowering::lower(const Node& n) {
   case NodeKind::self:
   case NodeKind::clause: return lower_variable(n);
   case NodeKind::aggregation:
-    error(tag::bad_map_use, n.where, "@" + n.text + " is an aggregation: it has no value in an expression", "printa() prints it");
+    error(d_tag::op_dyn, n.where, "@" + n.text + " is an aggregation: it has no value in an expression", "printa() prints it");
     return wrong(n.where);
   case NodeKind::call: return lower_call(n);
   case NodeKind::unary: return lower_unary(n);
@@ -152,10 +151,10 @@ Value Lowering::lower_integer(const Node& n) {
 }
 
 // As 0 or 1.
-lang::Expr* Lowering::condition(const Node& n) {
+lang::Expr* Lowering::condition(const Node& n, std::string_view tag) {
   const Value v = lower(n);
   if (v.type.kind == Type::text || v.type.kind == Type::other || v.type.kind == Type::translated) {
-    error(tag::bad_operand, n.where, quoted(source_.text(n.where)) + " is not a number, so it cannot be a condition",
+    error(tag, n.where, quoted(source_.text(n.where)) + " is not a number, so it cannot be a condition",
           v.type.kind == Type::text ? "compare it: `" + std::string(source_.text(n.where)) + " != \"\"`" : "");
     return at(n.where).number(0);
   }
@@ -176,7 +175,7 @@ Value Lowering::lower_unary(const Node& n) {
     const Value v = lower(*n.parts[0]);
     u->operand = v.e;
     if (v.type.kind == Type::text || v.type.is_number()) {
-      error(tag::bad_operand, n.where, quoted(source_.text(n.parts[0]->where)) + " is not a pointer", "cast it: `*(int *)copyin(arg0, sizeof (int))`");
+      error(d_tag::deref_nonptr, n.where, quoted(source_.text(n.parts[0]->where)) + " is not a pointer", "cast it: `*(int *)copyin(arg0, sizeof (int))`");
       return wrong(n.where);
     }
     if (v.type.kind == Type::pointer && v.type.size) return {u, {Type::number, v.type.size, v.type.is_signed}};
@@ -184,7 +183,7 @@ Value Lowering::lower_unary(const Node& n) {
   }
   case UnaryOp::address_of: {
     if (const auto place = place_of(*n.parts[0]); place && (place->type || place->root->kind != NodeKind::name || variables_.contains(place->name))) {
-      error(tag::bad_operand, n.where, "a variable of the script has no address", "pass its value");
+      error(d_tag::addrof_var, n.where, "a variable of the script has no address", "pass its value");
       return wrong(n.where);
     }
     u->operand = lower(*n.parts[0]).e;
@@ -194,7 +193,7 @@ Value Lowering::lower_unary(const Node& n) {
   }
   const Value v = lower(*n.parts[0]);
   if (v.type.kind == Type::text) {
-    error(tag::bad_operand, n.where, "a string has no sign and no bits");
+    error(d_tag::op_arith, n.where, "a string has no sign and no bits");
     return wrong(n.where);
   }
   u->operand = v.e;
@@ -226,7 +225,8 @@ Value Lowering::lower_binary(const Node& n) {
   const bool has_text = a.type.kind == Type::text || b.type.kind == Type::text;
   const bool has_number = a.type.is_number() || b.type.is_number();
   if (has_text && (has_number || !is_comparison(n.op))) {
-    error(tag::bad_operand, n.where,
+    const bool is_of_integers = n.op != BinaryOp::add && n.op != BinaryOp::sub && n.op != BinaryOp::mul && n.op != BinaryOp::div;
+    error(is_comparison(n.op) || n.op == BinaryOp::add || n.op == BinaryOp::sub ? d_tag::op_incompat : is_of_integers ? d_tag::op_int : d_tag::op_arith, n.where,
           has_number ? "a string and a number have no `" + std::string(lang::to_string(n.op)) + "`" : "strings have no `" + std::string(lang::to_string(n.op)) + "`",
           has_number ? "" : "strjoin() joins strings");
     return wrong(n.where);
@@ -238,7 +238,7 @@ Value Lowering::lower_binary(const Node& n) {
   }
   if (n.op == BinaryOp::div || n.op == BinaryOp::mod) {
     if (constant(*n.parts[1]) == 0) {
-      error(tag::bad_operand, n.where, "this divides by 0");
+      error(d_tag::div_zero, n.where, "this divides by 0");
       return wrong(n.where);
     }
     return {divide(n.op, a, b, t.is_number() ? t.is_signed : a.type.is_number() && a.type.is_signed && b.type.is_number(), n.where), t};
@@ -268,7 +268,7 @@ Value Lowering::lower_ternary(const Node& n) {
   t->condition = condition(*n.parts[0]);
   const Value a = lower(*n.parts[1]), b = lower(*n.parts[2]);
   if ((a.type.kind == Type::text) != (b.type.kind == Type::text) && a.type.kind != Type::unknown && b.type.kind != Type::unknown) {
-    error(tag::type_mismatch, n.where, "one side of this conditional is a string, the other is not");
+    error(d_tag::op_incompat, n.where, "one side of this conditional is a string, the other is not");
     return wrong(n.where);
   }
   const Type c = common(a.type, b.type);
@@ -298,7 +298,7 @@ Value Lowering::lower_increment(const Node& n) {
   }
   Variable* v = variable_of(*n.parts[0]);
   if (!v) {
-    error(tag::bad_assignment, n.where, "only variables can be incremented");
+    error(d_tag::op_lval, n.where, "only variables can be incremented");
     return wrong(n.where);
   }
   if (!v->is_typed) v->type = int64_type, v->is_typed = true;
@@ -318,7 +318,7 @@ Value Lowering::lower_cast(const Node& n) {
   const Value v = lower(*n.parts[0]);
   if (base::is_one_of(described, n.type.name)) return v;
   if (v.type.kind == Type::text) {
-    error(tag::bad_cast, n.where, "a string cannot be cast to " + quoted(source_.text(n.type.where)));
+    error(d_tag::cast_inval, n.where, "a string cannot be cast to " + quoted(source_.text(n.type.where)));
     return wrong(n.where);
   }
   if (to.is_number()) return {cast(v.e, to), to};
@@ -380,7 +380,7 @@ Value Lowering::lower_index(const Node& n) {
   if (base.kind == NodeKind::name && base.text == "args") {
     const auto index = n.parts.size() == 2 ? constant(*n.parts[1]) : std::nullopt;
     if (!index || *index < 0 || *index > 9) {
-      error(tag::bad_index, n.where, "args[] takes a constant number from 0 to 9");
+      error(d_tag::args_idx, n.where, "args[] takes a constant number from 0 to 9");
       return wrong(n.where);
     }
     return lower_args(static_cast<size_t>(*index), n);
@@ -388,7 +388,7 @@ Value Lowering::lower_index(const Node& n) {
   if (base.kind == NodeKind::name && base.text == "fds" && n.parts.size() == 2) return {number(*n.parts[1]), {Type::translated, 0, false, "fds"}};
   if (variable_of(n)) return lower_variable(n);
   if (n.parts.size() != 2) {
-    error(tag::bad_index, n.where, quoted(source_.text(base.where)) + " is not an associative array");
+    error(d_tag::arr_badref, n.where, quoted(source_.text(base.where)) + " is not an associative array");
     return wrong(n.where);
   }
   lang::Index* i = at(n.where).node<lang::Index>();
@@ -425,7 +425,7 @@ Value Lowering::lower_member(const Node& n) {
     return wrong(n.where);
   }
   if (v.type.is_number() || v.type.kind == Type::text) {
-    error(tag::unknown_field, n.where, quoted(source_.text(base.where)) + " is a " + (v.type.is_number() ? "number" : "string") + ": it has no members",
+    error(d_tag::op_sou, n.where, quoted(source_.text(base.where)) + " is a " + (v.type.is_number() ? "number" : "string") + ": it has no members",
           v.type.is_number() ? "cast it: `((struct file *)arg0)->f_pos`" : "");
     return wrong(n.where);
   }

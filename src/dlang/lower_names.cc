@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "dlang/lowering.h"
-#include "spec/diagnostics.h"
 #include "spec/numbers.h"
 
 #include <algorithm>
@@ -38,7 +37,7 @@ Type type_of(char letter) {
 Value Lowering::member_value(const Member& m, Range where, const std::vector<lang::Expr*>& of) {
   const bool is_variable = m.translator.empty();
   const std::string macro = is_variable ? "d_v_" + std::string(m.name) : "d_m_" + std::string(m.translator) + "_" + std::string(m.name);
-  lang::Expr* e = expand(macro, of, where);
+  lang::Expr* e = never_failing(expand(macro, of, where), where);
   Type t = dlang::type_of(m.type);
   if (m.expression.find("ntop(") != m.expression.npos) t = {Type::other};
   return {t.is_number() ? cast(e, t) : e, t};
@@ -56,7 +55,7 @@ Value Lowering::lower_name(const Node& n) {
   for (const auto& [name, value] : script_.enumerators)
     if (name == n.text) return {at(n.where).number(value), int32_type};
   if (const Inline* i = script_.inline_named(n.text)) {
-    if (!i->parameters.empty()) return error(tag::bad_index, n.where, quoted(n.text) + " takes keys: `" + n.text + "[…]`"), wrong(n.where);
+    if (!i->parameters.empty()) return error(d_tag::arr_badref, n.where, quoted(n.text) + " takes keys: `" + n.text + "[…]`"), wrong(n.where);
     if (++depth_ > 50) return depth_ = 0, error(tag::recursion, n.where, "the constant " + quoted(n.text) + " is made of itself"), wrong(n.where);
     const Value v = lower(*i->value);
     depth_--;
@@ -80,11 +79,10 @@ Value Lowering::lower_name(const Node& n) {
     return lower_argument(static_cast<size_t>(n.text[3] - '0'), n.where);
   if (n.text == "errno") {
     if (group_->context.kind == ContextKind::syscall_return) return {cast(expand("d_call_error", {}, n.where), int32_type), int32_type};
-    error(tag::misplaced, n.where, "errno is known when a system call returns", "use it in a clause of `syscall:::return`");
-    return wrong(n.where);
+    return {at(n.where).number(0), int32_type}; // no call has failed here, as far as is known
   }
   if (n.text == "args") {
-    error(tag::misplaced, n.where, "`args` needs a number or a name", "write args[0], or args.NAME in a clause of sdt");
+    error(d_tag::proto_len, n.where, "`args` needs a number or a name", "write args[0], or args.NAME in a clause of sdt");
     return wrong(n.where);
   }
   if (n.text == "fds") {
@@ -103,6 +101,7 @@ Value Lowering::lower_name(const Node& n) {
 Value Lowering::lower_caller(bool is_user, const Node& n) {
   const Context& c = group_->context;
   const bool is_entry = c.kind == ContextKind::function_entry && c.name == "entry";
+  if (c.kind == ContextKind::special || c.kind == ContextKind::error || c.kind == ContextKind::tick) return {cast(at(n.where).number(0), uint64_type), uint64_type};
   if (!is_entry || is_user == (c.provider == "fbt")) {
     error(tag::misplaced, n.where, quoted(n.text) + " is not available in this probe",
           is_user ? "it is known in pid:::entry; ustack(2) prints it everywhere" : "it is known in fbt:::entry; stack(2) prints it everywhere");
@@ -128,7 +127,7 @@ Value Lowering::unknown_name(const Node& n) {
   for (const auto& [name, v] : variables_)
     if (v.has_value) known.push_back(name);
   const std::string_view near = base::nearest(n.text, known);
-  error(tag::unknown_name, n.where, "there is no variable " + quoted(n.text), near.empty() ? "a variable is made by assigning to it" : "did you mean " + quoted(near) + "?");
+  error(d_tag::ident_undef, n.where, "there is no variable " + quoted(n.text), near.empty() ? "a variable is made by assigning to it" : "did you mean " + quoted(near) + "?");
   return wrong(n.where);
 }
 
@@ -172,6 +171,7 @@ Value Lowering::lower_argument(size_t index, Range where) {
     return signed_value(expand("d_result", {}, where));
   case ContextKind::tracepoint: return refuse("fields of tracepoints have names", "write args.NAME; `acu list -v 'tracepoint:…'` lists them");
   case ContextKind::fixed: return refuse("it is a number of the kernel of Solaris there", c.translators.empty() ? "" : "use args[0]");
+  case ContextKind::error: return fault_argument(index, where);
   case ContextKind::tick:
   case ContextKind::special: return {cast(at(where).number(0), int64_type), int64_type};
   }
@@ -192,7 +192,7 @@ Value Lowering::lower_args(size_t index, const Node& n) {
   if (c.kind != ContextKind::fixed) return lower_argument(index, n.where);
   const std::vector<std::string_view> names = base::split(c.translators, ' ');
   if (c.translators.empty() || index >= names.size() || names[index] == "-") {
-    error(tag::bad_index, n.where, "args[" + std::to_string(index) + "] of " + c.provider + ":::" + c.name + " is not available here",
+    error(d_tag::args_idx, n.where, "args[" + std::to_string(index) + "] of " + c.provider + ":::" + c.name + " is not available here",
           c.translators.empty() ? "use pid, execname and curpsinfo" : "");
     return wrong(n.where);
   }

@@ -1,7 +1,6 @@
 // Probe descriptions to acu's probes. What belongs together shares a group: the same probes with the same condition.
 #include "base/text.h"
 #include "dlang/lowering.h"
-#include "spec/diagnostics.h"
 #include "spec/syscalls.h"
 
 #include <algorithm>
@@ -39,11 +38,8 @@ struct Ends {
 };
 Ends ends_of(std::string_view name) { return {is_everything(name) || glob_match(name, "entry"), is_everything(name) || glob_match(name, "return")}; }
 
-// N, Nms, Nhz …: the period in microseconds, or the frequency in hz.
-struct Rate {
-  uint64_t number = 0;
-  bool is_frequency = false;
-};
+} // namespace
+
 std::optional<Rate> rate_of(std::string_view text) {
   size_t digits = 0;
   while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits]))) digits++;
@@ -63,8 +59,6 @@ std::optional<Rate> rate_of(std::string_view text) {
   return std::nullopt;
 }
 
-} // namespace
-
 void Lowering::place_clause(const Clause& clause) {
   for (const Description& d : clause.probes) place(d, clause);
   add_syscalls(clause);
@@ -79,9 +73,6 @@ void Lowering::place(const Description& given, const Clause& clause) {
     return error(tag::too_many_probes, d.where, "this names every probe that there is", "name a provider: `syscall:::entry`");
   if (d.name.starts_with("profile-") || d.name.starts_with("tick-"))
     if (d.provider.empty() || d.provider == "profile" || d.provider == "tick") return place_timer(d, clause);
-  if (d.provider == "dtrace" && d.name == "ERROR")
-    return diagnostics_.warning(tag::unused, d.where, "this clause never runs: acu has no probe for errors",
-                                "memory that could not be read is counted and reported at the end");
   if (d.provider == "profile" || d.provider == "tick")
     return error(tag::bad_probe, d.where, quoted(d.name) + " is no probe of the provider profile", "write `profile-997`, `profile-10ms` or `tick-1s`");
   if (d.provider == "syscall") return place_syscall(d);
@@ -119,7 +110,7 @@ void Lowering::unknown_provider(const Description& d) {
   if (d.provider.empty())
     return error(tag::unknown_provider, d.where, quoted(d.name) + " is not a probe that is known by its name alone", "name its provider: PROVIDER:MODULE:FUNCTION:NAME");
   if (d.provider == "pid")
-    return error(tag::bad_probe, d.where, "the provider pid needs a process", "write `pid$target` with -p or -c, or the number: `pid4711`");
+    return error(d_tag::proc_badpid, d.where, "the provider pid needs a process", "write `pid$target` with -p or -c, or the number: `pid4711`");
   std::vector<std::string_view> probes;
   for (const FixedProbe& p : fixed_probes)
     if (p.provider == d.provider) probes.push_back(p.name);
@@ -161,7 +152,7 @@ bool Lowering::place_fixed(const Description& d, const Clause& clause) {
   for (const FixedProbe& p : fixed_probes) {
     if (!(d.provider == p.provider || (d.provider.empty() && p.provider != "dtrace")) || !glob_match(is_everything(d.name) ? "*" : d.name, p.name)) continue;
     Group g{.where = d.where};
-    g.context.kind = p.provider == "dtrace" ? ContextKind::special : ContextKind::fixed;
+    g.context.kind = p.provider != "dtrace" ? ContextKind::fixed : p.place.empty() ? ContextKind::error : ContextKind::special;
     g.context.translators = p.arguments;
     g.context.provider = p.provider;
     g.context.name = p.name;
@@ -272,7 +263,7 @@ std::vector<std::string> Lowering::files_of(const Description& d, std::string_vi
     char target[PATH_MAX];
     const ssize_t n = ::readlink(("/proc/" + std::string(process) + "/exe").c_str(), target, sizeof target);
     if (n <= 0) {
-      error(tag::no_such_probe, d.where, "there is no process " + std::string(process) + ", or it may not be looked at");
+      error(d_tag::proc_grab, d.where, "there is no process " + std::string(process) + ", or it may not be looked at");
       return {};
     }
     program = std::string(target, static_cast<size_t>(n));
@@ -308,7 +299,7 @@ void Lowering::place_pid(const Description& d, std::string_view process, const C
   if (d.name.empty() || d.name == "*")
     return error(tag::bad_probe, d.where, "a probe on each instruction of a function is not supported", "name `entry`, `return` or an offset in hex: `pid$target:a.out:main:1c`");
   if (!ends.entry && !ends.is_return && !is_offset)
-    return error(tag::no_such_probe, d.where, "the provider pid has no probe " + quoted(d.name), "its probes are entry, return and offsets in hex");
+    return error(d_tag::proc_name, d.where, "the provider pid has no probe " + quoted(d.name), "its probes are entry, return and offsets in hex");
   const std::vector<std::string> files = files_of(d, process);
   if (files.empty()) return;
   const std::string function = d.function.empty() ? "*" : d.function;

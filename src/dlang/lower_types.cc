@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "dlang/lowering.h"
 #include "lang/c_types.h"
-#include "spec/diagnostics.h"
 
 namespace dlang {
 
@@ -70,7 +69,7 @@ void Lowering::define_types() {
       members.push_back(c);
       const Type t = type_of(m.type);
       if (m.bits && (!t.is_number() || *constant(*m.bits) > t.size * 8))
-        error(tag::bad_argument, m.where, "the bit-field " + quoted(m.name) + (t.is_number() ? " is wider than its type" : " has no type of integers"));
+        error(t.is_number() ? d_tag::decl_bfsize : d_tag::decl_bftype, m.where, "the bit-field " + quoted(m.name) + (t.is_number() ? " is wider than its type" : " has no type of integers"));
     }
     tag->in_script = true;
     (void)program_->c_types->define(*tag, program_->arena.copy(members), {});
@@ -195,7 +194,7 @@ Value Lowering::lower_translation(const Node& n) {
       translations_.push_back({&script_.translators[i], n.parts[0]});
       return {at(n.where).number(0), t};
     }
-  error(tag::unknown_type, n.where, "this script has no translator for " + quoted(source_.text(n.type.where)), "write `translator " + std::string(source_.text(n.type.where)) + " < TYPE NAME > { MEMBER = VALUE; };`");
+  error(d_tag::xlate_none, n.where, "this script has no translator for " + quoted(source_.text(n.type.where)), "write `translator " + std::string(source_.text(n.type.where)) + " < TYPE NAME > { MEMBER = VALUE; };`");
   return wrong(n.where);
 }
 

@@ -2,7 +2,6 @@
 // are scratch variables of their group, or maps by thread where clauses of several groups share them. Assigning 0 removes an element, as in D.
 #include "base/text.h"
 #include "dlang/lowering.h"
-#include "spec/diagnostics.h"
 
 namespace dlang {
 
@@ -34,7 +33,7 @@ lang::Expr* Lowering::key_of(const std::vector<Node*>& keys, size_t first, bool 
   if (by_thread) parts.push_back(name("tid", where));
   for (size_t i = first; i < keys.size(); i++) {
     const Value v = lower(*keys[i]);
-    if (v.type.kind == Type::translated) error(tag::bad_index, keys[i]->where, quoted(source_.text(keys[i]->where)) + " cannot be a key", "use one of its members");
+    if (v.type.kind == Type::translated) error(d_tag::key_type, keys[i]->where, quoted(source_.text(keys[i]->where)) + " cannot be a key", "use one of its members");
     parts.push_back(v.type.is_number() ? cast(v.e, v.type) : v.e);
     if (as) as->push_back({v.type.is_number() ? v.type.size : uint8_t{0}, v.type.symbol});
   }
@@ -65,7 +64,7 @@ Value Lowering::lower_variable(const Node& n) {
   }
   Variable* v = variable_of(n);
   if (!v || !v->has_value) {
-    error(tag::unknown_variable, n.where, quoted(source_.text(n.where)) + " is not assigned anywhere in this script");
+    error(d_tag::var_undef, n.where, quoted(source_.text(n.where)) + " is not assigned anywhere in this script");
     return wrong(n.where);
   }
   const Value value = {target_of(n, *v), v->type};
@@ -83,7 +82,8 @@ void Lowering::assign(const Node& n, std::vector<lang::Stmt*>& into) {
   Variable* v = variable_of(target);
   if (!v) {
     const bool is_builtin = target.kind == NodeKind::name;
-    return error(tag::bad_assignment, n.where, is_builtin ? quoted(target.text) + " cannot be assigned" : "only variables can be assigned",
+    const bool has_place = is_builtin || target.kind == NodeKind::member || target.kind == NodeKind::index || target.kind == NodeKind::unary || target.kind == NodeKind::kernel_name;
+    return error(has_place ? d_tag::op_write : d_tag::op_lval, n.where, is_builtin ? quoted(target.text) + " cannot be assigned" : "only variables can be assigned",
                  is_builtin ? "" : "memory of programs and of the kernel is not changed");
   }
   const lang::TreeMaker make = at(n.where);
@@ -113,14 +113,14 @@ void Lowering::assign(const Node& n, std::vector<lang::Stmt*>& into) {
     value = lower(*n.parts[1]);
   }
   if (value.type.kind == Type::translated)
-    return error(tag::bad_assignment, n.where, quoted(source_.text(n.parts[1]->where)) + " cannot be kept in a variable", "keep its members");
+    return error(d_tag::op_dyn, n.where, quoted(source_.text(n.parts[1]->where)) + " cannot be kept in a variable", "keep its members");
   if (!v->is_typed) {
     v->type = value.type;
     v->is_typed = value.type.kind != Type::unknown;
   }
   const bool is_text = value.type.kind == Type::text, wants_text = v->type.kind == Type::text;
   if (v->is_typed && value.type.kind != Type::unknown && is_text != wants_text)
-    return error(tag::type_mismatch, n.where, quoted(source_.text(target.where)) + " is a " + (wants_text ? "string" : "number") + ", this is a " + (is_text ? "string" : "number"));
+    return error(d_tag::op_incompat, n.where, quoted(source_.text(target.where)) + " is a " + (wants_text ? "string" : "number") + ", this is a " + (is_text ? "string" : "number"));
   if (is_text && strsize_) value.e = make.call("str", {value.e, make.number(strsize_ - 1)});
   lang::Expr* stored = coerce(fit({coerce(value, v->type), v->type}, *where_to), v->type);
   if (where_to->is_number_of_union) stored = stored_in_union(target_of(target, *v), value.e, type_of(*where_to->type));
@@ -146,9 +146,9 @@ Node Lowering::compound_of(const Node& increment) {
 void Lowering::increment(const Node& n, std::vector<lang::Stmt*>& into) {
   if (const auto place = place_of(*n.parts[0]); place && (place->bits || place->is_number_of_union)) return assign(compound_of(n), into);
   Variable* v = variable_of(*n.parts[0]);
-  if (!v) return error(tag::bad_assignment, n.where, "only variables can be incremented");
+  if (!v) return error(d_tag::op_lval, n.where, "only variables can be incremented");
   if (!v->is_typed) v->type = int64_type, v->is_typed = true;
-  if (v->type.kind == Type::text) return error(tag::bad_operand, n.where, quoted(source_.text(n.parts[0]->where)) + " is a string");
+  if (v->type.kind == Type::text) return error(d_tag::op_arith, n.where, quoted(source_.text(n.parts[0]->where)) + " is a string");
   lang::Expr* sum = at(n.where).binary(n.is_down ? BinaryOp::sub : BinaryOp::add, target_of(*n.parts[0], *v), at(n.where).number(1));
   into.push_back(set(target_of(*n.parts[0], *v), v->type.is_number() ? cast(sum, v->type) : sum, n.where));
 }

@@ -3,6 +3,7 @@
 // checker knows the type.
 #pragma once
 
+#include "dlang/error_tags.h"
 #include "dlang/format.h"
 #include "dlang/lower.h"
 #include "dlang/parse.h"
@@ -64,7 +65,7 @@ struct Part {
 };
 
 // What the names of a probe mean in its clauses.
-enum class ContextKind : uint8_t { special, syscall_entry, syscall_return, profile, tick, function_entry, function_return, usdt, tracepoint, raw_tracepoint, fixed };
+enum class ContextKind : uint8_t { special, error, syscall_entry, syscall_return, profile, tick, function_entry, function_return, usdt, tracepoint, raw_tracepoint, fixed };
 
 struct Context {
   ContextKind kind = ContextKind::special;
@@ -96,6 +97,13 @@ struct Variable {
   std::set<uint32_t> used, assigned; // clause-local: the groups
 };
 
+// N, Nms, Nhz …: the period in microseconds, or the frequency in hz.
+struct Rate {
+  uint64_t number = 0;
+  bool is_frequency = false;
+};
+std::optional<Rate> rate_of(std::string_view text);
+
 class Lowering {
 public:
   Lowering(const base::Source& source, const TranslateOptions& options, base::Diagnostics& diagnostics);
@@ -111,6 +119,7 @@ private:
   void learn_types();
   void emit_group(const Group& group);
   lang::Block* group_body(const Group& group);
+  std::vector<lang::Stmt*> clause_statements(const Clause& clause);
   lang::Expr* condition_of(const Group& group);
   lang::Expr* calls_condition(const Group& group);
 
@@ -145,7 +154,7 @@ private:
   lang::Expr* size_of(const TypeName& of, Range where);
   Value lower_index(const Node& n);
   Value lower_member(const Node& n);
-  lang::Expr* condition(const Node& n);
+  lang::Expr* condition(const Node& n, std::string_view tag = d_tag::op_scalar);
   lang::Expr* as_sign(Value v, bool is_signed);
   lang::Expr* cast(lang::Expr* e, const Type& to);
   lang::Expr* coerce(const Value& v, const Type& to);
@@ -206,13 +215,23 @@ private:
 
   // lower_aggregation.cc
   void aggregate(const Node& n, std::vector<lang::Stmt*>& into);
-  size_t aggregation_of(const Node& target, const Node* call);
+  size_t aggregation_of(const Node& target, const Node* call, std::string_view action = {});
   void add_to_buckets(const Node& target, const Node& call, size_t index, std::vector<lang::Stmt*>& into);
   void widen_keys(size_t aggregation, const std::vector<KeyPart>& parts);
   lang::Expr* bucket_of(const Aggregation& a, lang::Expr* value, Range where);
   lang::Expr* log_linear_bucket(const Aggregation& a, lang::Expr* value, Range where);
   bool read_shape(const Node& call, Aggregation& a);
   lang::MapRef* aggregation_map(const Aggregation& a, std::string_view suffix, lang::Expr* key, Range where);
+
+  // lower_faults.cc
+  std::vector<lang::Stmt*> fault_variables(Range where);
+  lang::Stmt* note_action(size_t number, Range where);
+  lang::Expr* in_action(lang::Expr* e);
+  lang::Expr* never_failing(lang::Expr* e, Range where);
+  lang::Stmt* attempt(const std::vector<lang::Stmt*>& first, const std::vector<lang::Stmt*>& second, Range where);
+  lang::Stmt* guarded(const Clause& clause, const std::vector<lang::Stmt*>& body);
+  std::vector<lang::Stmt*> fault_handler(Range where);
+  Value fault_argument(size_t index, Range where);
 
   // lower_clause.cc
   std::vector<lang::Stmt*> lower_clause(const Clause& clause);
@@ -225,7 +244,9 @@ private:
   void add_checked(const Piece& piece, const Node& value);
   void keep_values(std::vector<lang::Stmt*>& into);
   void end_record(std::vector<lang::Stmt*>& into);
-  void refuse_action(const Node& n);
+  lang::Expr* function_value(Range where);
+  void lower_signal(const Node& n, std::vector<lang::Stmt*>& into);
+  bool may_change(const Node& n);
 
   lang::TreeMaker at(Range where) const { return {*program_, where}; }
   lang::Expr* text(std::string_view value, Range where);
@@ -260,6 +281,8 @@ private:
   std::vector<Group> groups_;
   std::vector<Group> calls_; // of the clause that is being placed: system calls, which make one group for each end
   const Group* group_ = nullptr; // being lowered
+  const Group* faulting_ = nullptr; // whose fault the clauses of ERROR that are being lowered handle
+  size_t action_number_ = 0;        // of the clause that is being lowered, from 1; 0: it has one only
   Record record_;                // of the clause that is being lowered, and the values it prints
   std::vector<lang::Expr*> printed_;
   bool has_record_ = false;
@@ -271,6 +294,7 @@ private:
   int64_t strsize_ = 0; // of -x strsize; 0: not given
   size_t frames_ = 0, user_frames_ = 0; // of stacks without a depth; 0: all
   bool is_committed_ = false;           // the clause has a commit()
+  bool allows_unused_ = false;          // -x argref: words that the script does not use are no mistake
 };
 
 } // namespace dlang

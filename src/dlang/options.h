@@ -13,6 +13,8 @@ enum class OptionEffect : uint8_t {
   zero_probes,   // probes that are not there are no mistake
   strsize,       // bytes of a string
   config,        // the configuration key of the language, `key`
+  error_tags,
+  argument_use,  // argref: arguments that the script does not use are no mistake
   flow,          // flowindent
   sort_by_key,
   sort_reversed,
@@ -26,11 +28,15 @@ enum class OptionEffect : uint8_t {
   refused,
 };
 
+// What an ignored option's value must be.
+enum class OptionValue : uint8_t { any, size, rate, policy, resize };
+
 struct ScriptOption {
   std::string_view name;
   OptionEffect effect;
   std::string_view key = {};    // of OptionEffect::config
   std::string_view reason = {}; // of refused ones
+  OptionValue value = OptionValue::any;
 };
 
 inline constexpr ScriptOption script_options[] = {
@@ -46,15 +52,15 @@ inline constexpr ScriptOption script_options[] = {
     {"stackindent", OptionEffect::stack_indent},
     {"nspec", OptionEffect::config, "max_speculations"},
     {"specsize", OptionEffect::config, "speculation_bytes"},
-    {"bufsize", OptionEffect::ignored},
-    {"aggsize", OptionEffect::ignored},
-    {"dynvarsize", OptionEffect::ignored},
-    {"bufpolicy", OptionEffect::ignored},
-    {"bufresize", OptionEffect::ignored},
-    {"switchrate", OptionEffect::ignored},
-    {"aggrate", OptionEffect::ignored},
-    {"cleanrate", OptionEffect::ignored},
-    {"statusrate", OptionEffect::ignored},
+    {"bufsize", OptionEffect::ignored, {}, {}, OptionValue::size},
+    {"aggsize", OptionEffect::ignored, {}, {}, OptionValue::size},
+    {"dynvarsize", OptionEffect::ignored, {}, {}, OptionValue::size},
+    {"bufpolicy", OptionEffect::ignored, {}, {}, OptionValue::policy},
+    {"bufresize", OptionEffect::ignored, {}, {}, OptionValue::resize},
+    {"switchrate", OptionEffect::ignored, {}, {}, OptionValue::rate},
+    {"aggrate", OptionEffect::ignored, {}, {}, OptionValue::rate},
+    {"cleanrate", OptionEffect::ignored, {}, {}, OptionValue::rate},
+    {"statusrate", OptionEffect::ignored, {}, {}, OptionValue::rate},
     {"cpu", OptionEffect::refused, {}, "write the predicate `/cpu == N/`"},
     {"temporal", OptionEffect::ignored},
     {"quietresize", OptionEffect::ignored},
@@ -64,9 +70,9 @@ inline constexpr ScriptOption script_options[] = {
     {"lockmem", OptionEffect::ignored},
     {"noresolve", OptionEffect::ignored},
     {"amin", OptionEffect::ignored},
-    {"argref", OptionEffect::ignored},
+    {"argref", OptionEffect::argument_use},
     {"empty", OptionEffect::ignored},
-    {"errtags", OptionEffect::ignored},
+    {"errtags", OptionEffect::error_tags},
     {"evaltime", OptionEffect::ignored},
     {"incdir", OptionEffect::ignored},
     {"kdefs", OptionEffect::ignored},

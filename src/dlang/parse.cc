@@ -1,7 +1,7 @@
 // Clauses and directives. Declarations: parse_types.cc; expressions: parse_expression.cc.
 #include "base/text.h"
+#include "dlang/error_tags.h"
 #include "dlang/parser.h"
-#include "spec/diagnostics.h"
 
 #include <cctype>
 #include <unistd.h>
@@ -57,9 +57,9 @@ void Parser::parse_directive() {
   std::string_view words = base::trim(text.substr(1));
   if (words.starts_with("pragma")) return parse_pragma(base::trim(words.substr(6)), where);
   if (words.empty() || words.starts_with("line") || words.starts_with("ident") || std::isdigit(static_cast<unsigned char>(words[0]))) return;
-  if (words.starts_with("error")) return error(tag::bad_directive, where, "#error: " + std::string(base::trim(words.substr(5))));
+  if (words.starts_with("error")) return error(d_tag::pragerr, where, "#error: " + std::string(base::trim(words.substr(5))));
   const std::string name(words.substr(0, words.find_first_of(" \t<\"")));
-  error(tag::bad_directive, where, "`#" + name + "` is for the C preprocessor, which does not run without -C",
+  error(d_tag::pragctl_inval, where, "`#" + name + "` is for the C preprocessor, which does not run without -C",
         name == "include" ? "types of the kernel are known without a header: remove the line, or add -C"
         : name == "define" ? "write `inline int NAME = VALUE;`, or add -C"
                            : "add -C, or remove the line");
@@ -72,15 +72,15 @@ void Parser::parse_pragma(std::string_view text, Range where) {
   if (!text.starts_with("option")) {
     const std::string_view word = text.substr(0, text.find_first_of(" \t"));
     constexpr std::string_view without_effect[] = {"attributes", "binding", "depends_on", "line", "ident"};
-    if (word == "error") return error(tag::bad_directive, where, "#pragma D error: " + std::string(base::trim(text.substr(5))));
-    if (!base::is_one_of(without_effect, word)) error(tag::bad_directive, where, "there is no `#pragma D " + std::string(word) + "`", "known are option, attributes, binding and depends_on");
+    if (word == "error") return error(d_tag::pragerr, where, "#pragma D error: " + std::string(base::trim(text.substr(5))));
+    if (!base::is_one_of(without_effect, word)) error(d_tag::pragma_inval, where, "there is no `#pragma D " + std::string(word) + "`", "known are option, attributes, binding and depends_on");
     return;
   }
   for (std::string_view setting : base::split(base::trim(text.substr(6)), ',')) {
     const size_t sign = setting.find('=');
     const std::string name(base::trim(setting.substr(0, sign)));
     const std::string value(sign == setting.npos ? std::string_view() : base::trim(setting.substr(sign + 1)));
-    if (name.empty()) return error(tag::bad_directive, where, "`#pragma D option` needs the name of an option");
+    if (name.empty()) return error(d_tag::pragma_malform, where, "`#pragma D option` needs the name of an option");
     script_.settings.push_back({where, name, value});
   }
 }
@@ -90,9 +90,10 @@ std::string Parser::macro_word(const Token& macro, bool as_text) {
   const std::string& name = macro.text;
   if (auto index = base::parse_integer(name); index && std::isdigit(static_cast<unsigned char>(name[0]))) {
     if (*index == 0) return values_.script_name;
+    script_.used_words.insert(*index);
     if (*index <= values_.words.size()) return values_.words[*index - 1];
     if (values_.has_defaults) return as_text ? "" : "0";
-    error(tag::bad_parameter, macro.where, "macro argument $" + name + " is missing",
+    error(d_tag::macro_undef, macro.where, "macro argument $" + name + " is missing",
           "give it after the script's name; `-x defaultargs` makes missing ones 0 or \"\"");
     return {};
   }
@@ -104,10 +105,10 @@ std::string Parser::macro_word(const Token& macro, bool as_text) {
   if (name == "target") {
     if (values_.target >= 0) return std::to_string(values_.target);
     if (values_.has_command) return std::string(command_pid);
-    error(tag::bad_parameter, macro.where, "$target is the process of -p or -c, and there is none", "add `-p PID` or `-c COMMAND`");
+    error(d_tag::macro_undef, macro.where, "$target is the process of -p or -c, and there is none", "add `-p PID` or `-c COMMAND`");
     return {};
   }
-  error(tag::bad_parameter, macro.where, "there is no macro variable $" + name, "known are $1 …, $target, $pid, $ppid, $tid, $uid, $euid, $gid, $egid, $pgid, $sid");
+  error(d_tag::macro_undef, macro.where, "there is no macro variable $" + name, "known are $1 …, $target, $pid, $ppid, $tid, $uid, $euid, $gid, $egid, $pgid, $sid");
   return {};
 }
 
@@ -146,7 +147,7 @@ Description Parser::parse_description() {
   const std::string text = expand_macros(raw, d.where);
   const std::vector<std::string_view> parts = base::split(text, ':');
   if (parts.size() > 4) {
-    error(tag::bad_probe, d.where, quoted(text) + " has more than four parts", "a description is PROVIDER:MODULE:FUNCTION:NAME");
+    error(d_tag::pdesc_inval, d.where, quoted(text) + " has more than four parts", "a description is PROVIDER:MODULE:FUNCTION:NAME");
     return d;
   }
   std::string* const into[] = {&d.name, &d.function, &d.module, &d.provider};

@@ -1,8 +1,9 @@
 // Types and what declares them: structures, unions, enumerations, typedefs, variables, inline definitions, translators.
 #include "base/text.h"
+#include "dlang/error_tags.h"
 #include "dlang/parser.h"
-#include "spec/diagnostics.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace dlang {
@@ -19,7 +20,7 @@ constexpr std::string_view type_words[] = {"char",     "short",    "int",      "
                                            "caddr_t",  "char_t",   "uint_t",   "ushort_t",  "ulong_t",  "uchar_t",  "longlong_t", "u_longlong_t", "dev_t", "mode_t", "lwpid_t",
                                            "psinfo_t", "lwpsinfo_t", "bufinfo_t", "devinfo_t", "fileinfo_t", "kthread_t", "proc_t",   "ipaddr_t", "in_addr_t", "in_port_t", "sa_family_t", "socklen_t",
                                            "time_t",    "boolean_t", "processorid_t", "u_int",  "u_long",   "u_short",  "u_char"};
-constexpr std::string_view declaring_words[] = {"self", "this", "inline", "extern", "static", "typedef", "translator", "provider"};
+constexpr std::string_view declaring_words[] = {"self", "this", "inline", "extern", "static", "auto", "register", "typedef", "translator", "provider"};
 constexpr size_t most_members = 4096;
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -80,10 +81,10 @@ void Parser::parse_declaration() {
   if (accept_word("inline")) return parse_inline();
   if (accept_word("typedef")) return parse_typedef();
   if (accept_word("translator")) return parse_translator();
-  for (std::string_view word : {"static", "provider"})
+  for (std::string_view word : {"static", "auto", "register", "provider"})
     if (peek().is_word(word))
-      return error(tag::syntax, peek().where, "`" + std::string(word) + "` is not supported in D scripts",
-                   word == "static" ? "variables of a script are global; write the declaration without it" : "programs get their probes from sys/sdt.h");
+      return error(d_tag::decl_badclass, peek().where, "`" + std::string(word) + "` is not supported in D scripts",
+                   word != "provider" ? "variables of a script are global; write the declaration without it" : "programs get their probes from sys/sdt.h");
   Declaration d{.where = peek().where};
   if (accept_word("self"))
     d.scope = Scope::self;
@@ -102,9 +103,11 @@ void Parser::parse_declaration() {
       continue;
     }
     if (peek().is("=")) return error(tag::syntax, peek().where, "a declaration cannot have a value", "assign it in a clause: `BEGIN { " + one.name + " = …; }`");
+    if (one.type.name == "void" && one.type.pointers == 0) return error(d_tag::decl_voidobj, one.where, quoted(one.name) + " cannot be of the type `void`", "a pointer can: `void *" + one.name + ";`");
+    if (one.scope == Scope::clause && one.is_associative) return error(d_tag::decl_locassc, one.where, "this->" + one.name + " cannot be an associative array", "self->" + one.name + " can");
     for (const Declaration& other : script_.declarations)
       if (other.name == one.name && other.scope == one.scope && (other.type.name != one.type.name || other.type.pointers != one.type.pointers))
-        return error(tag::type_mismatch, one.where, quoted(one.name) + " is declared with another type before");
+        return error(d_tag::decl_idred, one.where, quoted(one.name) + " is declared with another type before");
     script_.declarations.push_back(one);
   } while (!failed() && accept(","));
   expect(";", "at the end of the declaration");
@@ -137,7 +140,7 @@ void Parser::parse_declarator(TypeName& type, std::string& name, Range& where, b
       type.counts.push_back(peek().is("]") ? nullptr : parse_expression());
       if (const Node* count = type.counts.back(); count && !failed()) {
         const auto n = constant_of(script_, *count);
-        if (!n || *n < 0 || *n > INT32_MAX) return error(tag::bad_argument, count->where, "the size of an array is a positive constant");
+        if (!n || *n < 0 || *n > INT32_MAX) return error(d_tag::decl_arrsub, count->where, "the size of an array is a positive constant");
       }
     }
     expect("]", "of the array");
@@ -188,7 +191,7 @@ void Parser::parse_inline() {
   expect("=", "and the value of the constant");
   i.value = parse_expression();
   expect(";", "at the end of the constant");
-  if (script_.inline_named(i.name)) return error(tag::redeclared, i.where, quoted(i.name) + " is defined twice");
+  if (script_.inline_named(i.name)) return error(d_tag::decl_idred, i.where, quoted(i.name) + " is defined twice");
   script_.inlines.push_back(std::move(i));
 }
 
@@ -209,7 +212,7 @@ void Parser::parse_translator() {
     const Range where = peek().where;
     std::string name = take().text;
     if (const Definition* d = script_.definition(output); d && !member_of(*d, name))
-      return error(tag::unknown_field, where, quoted(t.output) + " has no member " + quoted(name));
+      return error(d_tag::xlate_memb, where, quoted(t.output) + " has no member " + quoted(name));
     for (const auto& [other, value] : t.members)
       if (other == name) return error(tag::redeclared, where, "the member " + quoted(name) + " is translated twice");
     expect("=", "and the value of the member");
@@ -219,7 +222,7 @@ void Parser::parse_translator() {
   }
   expect(";", "at the end of the translator");
   for (const Translator& other : script_.translators)
-    if (other.output == t.output) return error(tag::redeclared, t.where, "there is another translator for " + quoted(t.output));
+    if (other.output == t.output) return error(d_tag::xlate_redecl, t.where, "there is another translator for " + quoted(t.output));
   script_.translators.push_back(std::move(t));
 }
 
@@ -244,6 +247,8 @@ TypeName Parser::parse_type() {
     if (!failed() && peek().is("{")) out.keyword == "enum" ? parse_enumerators() : parse_members(out);
   } else if (base::is_one_of(integer_words, peek().text)) {
     while (peek().kind == TokenKind::name && base::is_one_of(integer_words, peek().text)) out.name += (out.name.empty() ? "" : " ") + take().text;
+    out.where.end = last_end_;
+    check_words(out, peek().kind == TokenKind::name ? std::string_view(peek().text) : std::string_view());
   } else if (peek().kind == TokenKind::name) {
     const Token word = take();
     if (word.text == "float" || word.text == "double") error(tag::unknown_type, word.where, "D scripts have no floating point", "values are integers");
@@ -268,11 +273,28 @@ TypeName Parser::parse_type() {
   return out;
 }
 
+// Words of an integer type that cannot be together, as `unsigned string` and `long char`. `next` is the word behind them.
+void Parser::check_words(const TypeName& type, std::string_view next) {
+  const std::vector<std::string_view> words = base::split(type.name, ' ');
+  auto count = [&](std::string_view word) { return std::ranges::count(words, word); };
+  auto refuse = [&](std::string_view tag) { error(tag, type.where, quoted(type.name + (next.empty() ? "" : " " + std::string(next))) + " is not a type"); };
+  const bool has_sign = count("signed") + count("unsigned") > 0, has_size = count("short") + count("long") > 0;
+  constexpr std::string_view others[] = {"string", "void", "struct", "union", "enum", "float", "double"};
+  const bool is_other = base::is_one_of(others, next);
+  if (!is_other) next = {};
+  if (count("signed") + count("unsigned") > 1 || (count("short") && count("long")) || count("short") > 1 || count("long") > 2 || (count("char") && count("int"))) return refuse(d_tag::decl_combo);
+  if (count("char") && has_size) return refuse(d_tag::decl_charattr);
+  if (!is_other) return;
+  if (next == "void") return refuse(d_tag::decl_voidattr);
+  if (has_sign) return refuse(d_tag::decl_signint);
+  refuse(has_size ? d_tag::decl_longint : d_tag::decl_combo);
+}
+
 // members = "{" { type [ declarator [ ":" width ] { "," … } ] ";" } "}"
 void Parser::parse_members(const TypeName& of) {
   expect("{", "and the members");
   Definition d{.where = of.where, .keyword = of.keyword, .name = of.name, .members = {}};
-  if (script_.definition(of)) return error(tag::redeclared, of.where, quoted(of.keyword + " " + of.name) + " is defined twice");
+  if (script_.definition(of)) return error(d_tag::decl_idred, of.where, quoted(of.keyword + " " + of.name) + " is defined twice");
   while (!failed() && !accept("}")) {
     const TypeName type = parse_type();
     do {
@@ -283,10 +305,10 @@ void Parser::parse_members(const TypeName& of) {
         m.bits = parse_ternary();
         const auto bits = failed() ? std::nullopt : constant_of(script_, *m.bits);
         if (failed()) return;
-        if (!bits || *bits < 0 || *bits > 64) return error(tag::bad_argument, m.bits->where, "the width of a bit-field is a constant from 1 to the bits of its type");
+        if (!bits || *bits < 0 || *bits > 64) return error(d_tag::decl_bfconst, m.bits->where, "the width of a bit-field is a constant from 1 to the bits of its type");
       }
       if (const Definition* inner = script_.definition(m.type); m.type.keyword == of.keyword && m.type.name == of.name && m.type.pointers == 0 && !inner)
-        return error(tag::unknown_type, m.where, "a structure cannot contain itself", "a pointer to it can be a member");
+        return error(d_tag::decl_incomplete, m.where, "a structure cannot contain itself", "a pointer to it can be a member");
       if (!m.name.empty() && member_of(d, m.name)) return error(tag::redeclared, m.where, "the member " + quoted(m.name) + " is declared twice");
       if (d.members.size() >= most_members) return error(tag::too_large, m.where, "this structure has too many members");
       d.members.push_back(std::move(m));
@@ -307,11 +329,11 @@ void Parser::parse_enumerators() {
       const Node* value = parse_ternary();
       if (failed()) return;
       const auto n = constant_of(script_, *value);
-      if (!n || *n < INT32_MIN || *n > INT32_MAX) return error(tag::bad_argument, value->where, "the value of an enumerator is a constant of 32 bits");
+      if (!n || *n < INT32_MIN || *n > INT32_MAX) return error(d_tag::decl_enconst, value->where, "the value of an enumerator is a constant of 32 bits");
       next = *n;
     }
     for (const auto& [other, value] : script_.enumerators)
-      if (other == name.text) return error(tag::redeclared, name.where, quoted(name.text) + " is defined twice");
+      if (other == name.text) return error(d_tag::decl_idred, name.where, quoted(name.text) + " is defined twice");
     script_.enumerators.emplace_back(name.text, next++);
     if (!peek().is("}")) expect(",", "between enumerators");
   }

@@ -67,6 +67,7 @@ private:
   void parse_inline();
   void parse_typedef();
   void parse_translator();
+  void check_words(const TypeName& type, std::string_view next);
   TypeName parse_type();
   void parse_members(const TypeName& of);
   void parse_enumerators();

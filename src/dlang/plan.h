@@ -57,6 +57,7 @@ enum class ItemKind : uint8_t {
   trunc,    // one number, or none: all
   clear,
   system,   // as printf
+  fault,    // three: the number of an ir::Fault, an address, the number of an action; printed as a message
   nothing,  // only the line itself: the default action, exit()
 };
 
@@ -71,9 +72,9 @@ struct Record {
   bool has_line = true;        // "CPU ID FUNCTION:NAME" before it; the CPU is then the first value
   bool has_function = false;   // the function is the second value: a name, or the number of a system call
   uint32_t id = 0;             // of the probe description
-  std::string provider, function, name;
-  std::vector<Item> items;
-  std::vector<SymbolForm> symbols; // of the values that the items take; what is missing is none
+  std::string provider = {}, module = {}, function = {}, name = {};
+  std::vector<Item> items = {};
+  std::vector<SymbolForm> symbols = {}; // of the values that the items take; what is missing is none
 };
 
 // A group of clauses with the same probes, for `-l`.
@@ -91,6 +92,7 @@ struct Plan {
   std::vector<Record> records;
   std::vector<Place> places;
   bool quiet = false;
+  bool error_tags = false;     // DTrace's names are in front of messages about mistakes
   bool destructive = false;
   bool flow = false;           // lines are indented by the depth of calls
   bool sort_by_key = false, sort_reversed = false;

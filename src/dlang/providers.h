@@ -18,6 +18,7 @@ struct FixedProbe {
 inline constexpr FixedProbe fixed_probes[] = {
     {"dtrace", "BEGIN", "begin"},
     {"dtrace", "END", "end"},
+    {"dtrace", "ERROR", {}}, // runs among the clauses of others; see lower_faults.cc
 
     {"proc", "create", "rawtracepoint:sched_process_fork", "args.child.tgid != args.parent.tgid", "created"},
     {"proc", "exec", "tracepoint:syscalls:sys_enter_execve", {}, "exec_path"},
@@ -67,7 +68,7 @@ struct Provider {
 };
 
 inline constexpr Provider providers[] = {
-    {"dtrace", "partly", "begin, end", "BEGIN and END; clauses of ERROR never run, since failed reads are counted and reported at the end"},
+    {"dtrace", "yes", "begin, end", "BEGIN, END and ERROR: a clause ends where memory cannot be read, or a divisor is 0; arg3 of ERROR (an offset) is -1"},
     {"syscall", "yes", "tracepoint:raw_syscalls:sys_enter, sys_exit", "names are those of Linux; arg0 and arg1 of `return` are the result, or -1 with errno set"},
     {"profile", "yes", "profile", "`profile-N`: on every CPU; arg0 and arg1 are the addresses in the kernel and in the program"},
     {"tick", "yes", "interval", "`tick-N` is a probe of the provider profile"},
@@ -240,8 +241,6 @@ inline constexpr Missing missing_variables[] = {
     {"uregs", "ureg(\"ip\") in acu's own language reads registers"},
 };
 inline constexpr Missing missing_functions[] = {
-    {"stop", "it would stop the traced program; `acu snap -p PID` looks at a process with the shortest stop"},
-    {"raise", "it would send a signal to the traced program; a script of acu's own language can: signal(), with --unsafe"},
     {"copyout", "it would change memory of the traced program; a script of acu's own language can: write_user(), with --unsafe"},
     {"copyoutstr", "it would change memory of the traced program; a script of acu's own language can: write_user(), with --unsafe"},
     {"panic", "it would crash the system"},
@@ -260,7 +259,6 @@ inline constexpr Missing missing_functions[] = {
     {"rw_read_held", "it is for locks of Solaris"},
     {"rw_write_held", "it is for locks of Solaris"},
     {"ddi_pathname", "it is for device trees of Solaris"},
-    {"cleanpath", "print the path as it is"},
     {"getf", "`acu trace -y` shows the files behind descriptors"},
     {"freopen", "redirect the output: `-o FILE`"},
     {"ftruncate", "redirect the output: `-o FILE`"},

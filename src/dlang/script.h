@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -137,6 +138,7 @@ struct Script {
   std::vector<std::pair<std::string, int64_t>> enumerators;
   std::vector<Translator> translators;
   std::vector<Setting> settings;
+  std::set<uint64_t> used_words; // N of $N and $$N
 
   const Definition* definition(const TypeName& t) const;
   const Inline* inline_named(std::string_view name) const;

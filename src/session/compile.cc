@@ -48,7 +48,7 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   if (!options.container.empty()) to.machine->binaries().look_in_container(options.container);
   lang::CheckOptions check = {.positional = options.positional,
                               .named = options.named,
-                              .unsafe = options.unsafe,
+                              .unsafe = options.unsafe || (to.d_plan && to.d_plan->destructive),
                               .read_only = options.read_only,
                               .accepts_old_scripts = options.accepts_old_scripts,
                               .needs_events = options.needs_events,

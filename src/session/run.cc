@@ -134,7 +134,8 @@ base::Status Session::check_words() const {
 
 void Session::report_mistakes() {
   if (!options.tool.name.empty() && !options.verbose) return output->message(mistakes_of_tool());
-  std::string text = diagnostics.render(*source, options.warnings);
+  const bool has_tags = compiled.d_plan && compiled.d_plan->error_tags;
+  std::string text = (has_tags ? dlang::with_error_tags(diagnostics) : diagnostics).render(*source, options.warnings);
   if (!text.empty()) output->message(text);
 }
 
@@ -474,7 +475,8 @@ base::Status run_steps(Session& s) {
 // The exit status; what was not told yet is told.
 int refuse(const base::Error& error, const Options& options) {
   if (!error.message.empty()) write_all(STDERR_FILENO, colored("ERROR: " + error.message + "\n"));
-  return options.as_bpftrace ? 1 : static_cast<int>(error.kind);
+  const bool is_of_script = error.kind == base::Failure::usage || error.kind == base::Failure::nothing_matched; // 1 for dtrace
+  return options.as_bpftrace || (options.d_script && is_of_script) ? 1 : static_cast<int>(error.kind);
 }
 
 } // namespace

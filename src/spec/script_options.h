@@ -197,7 +197,7 @@ inline constexpr Option dscript_options[] = {
     {.id = OptionId::pid, .letter = 'p', .argument = "PID", .doc = "Make $target this process, and stop when it exits."},
     {.id = OptionId::output, .letter = 'o', .argument = "FILE", .doc = "Write output to FILE instead of standard output."},
     {.id = OptionId::quiet, .letter = 'q', .doc = "Print only what the script prints, and not that probes are attached."},
-    {.id = OptionId::destructive, .letter = 'w', .doc = "Allow system(). Actions that would change the traced program are always refused."},
+    {.id = OptionId::destructive, .letter = 'w', .doc = "Allow system(), raise() and stop(). Other actions that change the traced program or stop the system are always refused."},
     {.id = OptionId::set_option, .letter = 'x', .argument = "NAME[=VALUE]", .doc = "Set an option, as `#pragma D option` does."},
     {.id = OptionId::zero_probes, .letter = 'Z', .doc = "Allow descriptions that match no probe."},
     {.id = OptionId::list, .letter = 'l', .doc = "List the probes of the script, with the numbers that its output shows; without a script, all that have fixed names."},

@@ -350,7 +350,9 @@ def speculation(acu):
 def destructive(acu):
     same(dscript(acu, "-w", "-n", "BEGIN { system(\"echo %d\", 6 * 7); exit(0); }"), "42\n")
     out = subprocess.run([acu, "dscript", "-n", "BEGIN { system(\"echo no\"); }"], capture_output=True, text=True)
-    need(out.returncode == 2 and "destructive" in out.stderr and out.stdout == "", out.stderr)
+    need(out.returncode == 1 and "destructive" in out.stderr and out.stdout == "", out.stderr)
+    out = dscript(acu, "-w", "-c", CALLS, "-n", "syscall::getppid:entry /pid == $target/ { @ = count(); raise(SIGKILL); }")
+    same(out, "\n" + f" {1:16d}\n")  # one of five calls
 
 
 def formats(acu):
@@ -449,16 +451,26 @@ def preprocessor(acu):
     same(dscript(acu, "-C", "-D", "N=3", "-n", "BEGIN { trace(N); exit(0); }"), "3")
     open(path, "a").write("BEGIN { trace(TWICE(nothing)); }\n")
     done = subprocess.run([acu, "dscript", "-C", "-s", path], capture_output=True, text=True, timeout=30 * SLOWNESS)
-    need(done.returncode == 2 and "macros.d:7:" in done.stderr, f"the line of the mistake is not 7\n{done.stderr}")
+    need(done.returncode == 1 and "macros.d:7:" in done.stderr, f"the line of the mistake is not 7\n{done.stderr}")
     done = subprocess.run([acu, "dscript", "-D", "N=3", "-n", "BEGIN"], capture_output=True, text=True, timeout=30 * SLOWNESS)
     need(done.returncode == 2 and "add -C" in done.stderr, done.stderr)
 
 
 def refused(acu):
-    for clause, message in (("plockstat:::mutex-block", "not supported on Linux"), ("syscall::read:entry { stop(); }", "would stop the traced program"),
+    for clause, message in (("plockstat:::mutex-block", "not supported on Linux"), ("syscall::read:entry { stop(); }", "destructive action"),
                             ("pid$target::main:entry", "-p PID"), ("fbt:::entry", "every function")):
         done = subprocess.run([acu, "dscript", "-n", clause], capture_output=True, text=True, timeout=30 * SLOWNESS)
-        need(done.returncode in (2, 3) and message in done.stderr, f"{clause}: {done.returncode} {done.stderr}")
+        need(done.returncode == 1 and message in done.stderr, f"{clause}: {done.returncode} {done.stderr}")
+    done = subprocess.run([acu, "dscript", "-x", "errtags", "-n", "BEGIN { trace(nosuch); }"], capture_output=True, text=True, timeout=30 * SLOWNESS)
+    need(done.returncode == 1 and "ERROR: [D_IDENT_UNDEF] there is no variable" in done.stderr, done.stderr)
+
+
+def faults(acu):
+    """Reads that fail in a program that goes on: a line for each, and the clauses of ERROR."""
+    out = dscript(acu, "-c", CALLS, "-n", "syscall::getppid:entry /pid == $target/ { @ok = count(); } syscall::getppid:entry /pid == $target/ { trace(copyinstr(16)); @never = count(); } "
+                  "dtrace:::ERROR { @faults[arg1, arg2, arg4, arg5] = count(); }")
+    need(out.count("\n") == 3 and " 5\n" in out and f" {16:16d} {5:16d}\n" in out, out)
+    same(dscript.errors, "dtrace: error on enabled probe ID 1 (ID 1: syscall:vmlinux:getppid:entry): invalid address (0x10) in action #1\n" * 5)
 
 
 def script_test(path):
@@ -480,7 +492,7 @@ def script_test(path):
 TESTS = [calls_by_process, calls_by_name, returns_by_name, opens_by_path, failed_opens, read_sizes, bytes_by_process, asked_sizes, latency, function_arguments, function_results,
          functions_by_pattern, text_arguments, entry_to_return, order_of_returns, user_stacks, profile, profile_places, ticks, ticks_by_name, exit_status, lines_by_default, functions_in_lines,
          new_processes, arguments, parents, threads, exits, signals, off_cpu, kernel_functions, kernel_stacks, descriptors, callers, typed_arguments, address_in_memory, tracepoints, user_probes, data_of_writes, connections, addresses, devices, speculation, destructive, formats, largest, each_second,
-         from_file, of_a_process, lists, descriptions, interrupted, progeny, flow, preprocessor, refused]
+         from_file, of_a_process, lists, descriptions, interrupted, progeny, flow, preprocessor, refused, faults]
 
 
 def main():
