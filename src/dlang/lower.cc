@@ -151,7 +151,7 @@ void Lowering::apply(const Setting& s) {
   case OptionEffect::quiet: plan_->quiet = true; break;
   case OptionEffect::error_tags: plan_->error_tags = true; break;
   case OptionEffect::destructive: plan_->destructive = true; break;
-  case OptionEffect::zero_probes: (void)program_->config.set("missing_probes", "ignore"); break;
+  case OptionEffect::zero_probes: allows_no_probes_ = true, (void)program_->config.set("missing_probes", "ignore"); break;
   case OptionEffect::ignored:
     if (!is_value_of(option->value, s.value)) wrong_value(quoted(s.value) + " is not a value that it can have");
     break;

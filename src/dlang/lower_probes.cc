@@ -100,7 +100,13 @@ void Lowering::place(const Description& given, const Clause& clause) {
   unknown_provider(d);
 }
 
+// With -Z, a description that matches nothing is no mistake: its clause never runs.
+void Lowering::no_probe(std::string_view tag, const Description& d, std::string message, std::string hint) {
+  if (!allows_no_probes_) error(tag, d.where, std::move(message), std::move(hint));
+}
+
 void Lowering::unknown_provider(const Description& d) {
+  if (allows_no_probes_) return;
   std::vector<std::string_view> names;
   for (const Provider& p : providers) {
     names.push_back(p.name);
@@ -178,7 +184,7 @@ void Lowering::place_timer(const Description& d, const Clause& clause) {
 void Lowering::place_syscall(const Description& d) {
   const Ends ends = ends_of(d.name);
   if (!ends.entry && !ends.is_return)
-    return error(tag::no_such_probe, d.where, "the provider syscall has no probe " + quoted(d.name), "its probes are entry and return");
+    return no_probe(tag::no_such_probe, d, "the provider syscall has no probe " + quoted(d.name), "its probes are entry and return");
   std::vector<int> calls;
   if (!is_everything(d.function)) {
     calls = calls_matching(d.function);
@@ -186,7 +192,7 @@ void Lowering::place_syscall(const Description& d) {
       std::vector<std::string_view> names;
       for (int n = 0; n <= spec::last_syscall; n++) names.push_back(spec::syscall_name(n));
       const std::string_view near = base::nearest(d.function, names);
-      return error(tag::no_such_probe, d.where, "there is no system call " + quoted(d.function),
+      return no_probe(tag::no_such_probe, d, "there is no system call " + quoted(d.function),
                    near.empty() ? "names are those of Linux: `acu list 'tracepoint:syscalls:sys_enter_*'`" : "did you mean " + quoted(near) + "?");
     }
   }
@@ -235,7 +241,7 @@ void Lowering::place_code(const Description& d, const Clause& clause) {
 void Lowering::place_function(const Description& d, const Clause& clause) {
   const Ends ends = ends_of(d.name);
   if (!ends.entry && !ends.is_return)
-    return error(tag::no_such_probe, d.where, "the provider fbt has no probe " + quoted(d.name), "its probes are entry and return");
+    return no_probe(tag::no_such_probe, d, "the provider fbt has no probe " + quoted(d.name), "its probes are entry and return");
   if (is_everything(d.function) && is_one_of_kernel(d.module))
     return error(tag::too_many_probes, d.where, "this would probe every function of the kernel", "name functions or a module: `fbt::vfs_*:entry`");
   const std::string place = (is_one_of_kernel(d.module) ? "" : d.module + ":") + (d.function.empty() ? "*" : d.function);

@@ -137,6 +137,7 @@ private:
   void place_tracepoint(const Description& d, const Clause& clause);
   void place_raw_tracepoint(const Description& d, const Clause& clause);
   void unknown_provider(const Description& d);
+  void no_probe(std::string_view tag, const Description& d, std::string message, std::string hint);
   std::vector<std::string> files_of(const Description& d, std::string_view process);
   void add(Group group, const Clause& clause);
 
@@ -294,6 +295,7 @@ private:
   int64_t strsize_ = 0; // of -x strsize; 0: not given
   size_t frames_ = 0, user_frames_ = 0; // of stacks without a depth; 0: all
   bool is_committed_ = false;           // the clause has a commit()
+  bool allows_no_probes_ = false;       // -Z
   bool allows_unused_ = false;          // -x argref: words that the script does not use are no mistake
 };
 

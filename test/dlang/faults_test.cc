@@ -188,6 +188,12 @@ TEST(Mistakes, ShowTheirNamesOnDemand) {
   EXPECT_EQ(dlang::with_error_tags(diagnostics).render(source, false).substr(0, 33), "test.d:1:15-16: ERROR: [D_SYNTAX]");
 }
 
+TEST(Mistakes, DescriptionsMayMatchNothing) {
+  const std::string script = "nosuch:::probe, syscall::nosuch:entry, syscall::read:middle { nothing[1] = \"a\"; } BEGIN { trace(1); }";
+  EXPECT_NE(d_test::run("#pragma D option quiet\n" + script, {}, false).evaluator, "1");
+  EXPECT_EQ(d_test::run("#pragma D option quiet\n#pragma D option zdefs\n" + script, {}, false).evaluator, "1");
+}
+
 TEST(Mistakes, EveryArgumentIsUsed) {
   EXPECT_NE(d_test::run("BEGIN { trace($1); }", {"1", "extra"}, false).evaluator.find("`extra` is not used"), std::string::npos);
   EXPECT_EQ(d_test::run("#pragma D option quiet\n#pragma D option argref\nBEGIN { trace($1); }", {"1", "extra"}, false).evaluator, "1");
