@@ -391,6 +391,7 @@ void Lowering::collect_variables() {
     if (n.kind == NodeKind::assign && n.parts[0]->kind != NodeKind::aggregation)
       if (const auto place = place_of(*n.parts[0]); place && place->keys.empty()) assigned_whole_.insert(place->name);
   for (const Declaration& d : script_.declarations) {
+    if (d.scope == Scope::global && is_builtin(d.name)) error(d_tag::decl_idred, d.where, quoted(d.name) + " is a variable of D itself", "give it another name");
     if (script_.definition(d.type)) continue; // its members are variables
     const std::string prefix = d.scope == Scope::self ? "self->" : d.scope == Scope::clause ? "this->" : "";
     Variable& v = variables_[prefix + d.name];
@@ -419,6 +420,9 @@ void Lowering::note_uses(const Node& n, uint32_t group, bool is_target) {
   if (place && place->root->kind == NodeKind::clause && !place->keys.empty() && !place->type)
     error(d_tag::arr_local, n.where, quoted(source_.text(place->root->where)) + " cannot be an associative array", "self->" + place->root->text + " can");
   if (place && !is_whole(*place)) {
+    const Declaration* declared = declaration_of(place->name);
+    if (declared && declared->is_associative && declared->keys.size() != place->keys.size())
+      return error(d_tag::proto_len, n.where, quoted(declared->name) + " is declared with " + base::counted(declared->keys.size(), "key") + ", not " + std::to_string(place->keys.size()));
     const size_t keys = place->keys.size(), known = key_counts_.emplace(place->name, keys).first->second;
     if (known != keys)
       error(d_tag::arr_badref, n.where,

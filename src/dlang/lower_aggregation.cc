@@ -214,7 +214,7 @@ void Lowering::add_to_buckets(const Node& target, const Node& call, size_t index
   keys.push_back(bucket);
   lang::Expr* key = keys.size() == 1 ? keys[0] : make.tuple(keys);
   const size_t at_increment = a.function == Function::quantize ? 1 : a.function == Function::lquantize ? 4 : 5;
-  lang::Expr* added = call.parts.size() > at_increment ? cast(lower(*call.parts[at_increment]).e, int64_type) : make.number(1);
+  lang::Expr* added = call.parts.size() > at_increment ? cast(numeric(*call.parts[at_increment]), int64_type) : make.number(1);
   into.push_back(set(aggregation_map(a, "", key, target.where), make.call("sum", {cast(added, int64_type)}), call.where));
 }
 

@@ -22,6 +22,8 @@ bool Lowering::has_arguments(const Node& n, size_t least, size_t most) {
 // stack([n]), ustack([n[, bytes]]), jstack([n[, bytes]])
 Value Lowering::lower_stack(const Node& n) {
   if (!has_arguments(n, 0, n.text == "stack" ? 1 : 2)) return wrong(n.where);
+  if (n.parts.size() == 2)
+    if (const auto bytes = constant(*n.parts[1]); !bytes || *bytes < 0) return error("D_USTACK_STRSIZE", n.parts[1]->where, quoted(n.text) + " takes a constant number of bytes"), wrong(n.where);
   std::vector<lang::Expr*> depth;
   if (!n.parts.empty()) {
     const auto frames = constant(*n.parts[0]);
@@ -215,7 +217,7 @@ Value Lowering::lower_call(const Node& n) {
     next->operand = make.map(map_named("speculations so far", n.where), nullptr);
     return {cast(next, int32_type), int32_type};
   }
-  if (n.text == "progenyof") return has_arguments(n, 1, 1) ? Value{cast(expand("d_progeny", {argument(0)}, n.where), int32_type), int32_type} : wrong(n.where);
+  if (n.text == "progenyof") return has_arguments(n, 1, 1) ? Value{cast(expand("d_progeny", {numeric(*n.parts[0])}, n.where), int32_type), int32_type} : wrong(n.where);
   if (n.text == "lltostr") return lower_number_text(n);
   if (n.text == "strtok") return lower_token(n);
   if (n.text == "strtoll") {
@@ -236,7 +238,7 @@ Value Lowering::lower_call(const Node& n) {
     if (n.text == function) {
       if (!has_arguments(n, 1, 1)) return wrong(n.where);
       const Type t = {Type::number, static_cast<uint8_t>(type == "uint16" ? 2 : type == "uint32" ? 4 : 8), false};
-      return {make.call("bswap", {cast(argument(0), t)}), t};
+      return {make.call("bswap", {cast(numeric(*n.parts[0]), t)}), t};
     }
   if (n.text == "getmajor" || n.text == "getminor") {
     if (!has_arguments(n, 1, 1)) return wrong(n.where);

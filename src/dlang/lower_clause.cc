@@ -45,14 +45,14 @@ void Lowering::lower_action(const Node& n, std::vector<lang::Stmt*>& into) {
       if (has_record_ || speculation_) return error(d_tag::comm_drec, n.where, "commit() cannot be in a clause that prints or speculates", "write a clause of its own");
       is_committed_ = true;
     }
-    return into.push_back(make.statement(make.call(n.text == "commit" ? "commit" : "discard", {cast(lower(*n.parts[0]).e, uint64_type)})));
+    return into.push_back(make.statement(make.call(n.text == "commit" ? "commit" : "discard", {cast(numeric(*n.parts[0]), uint64_type)})));
   }
   if (n.kind == NodeKind::call && n.text == "speculate") {
     if (!has_arguments(n, 1, 1)) return;
     if (has_record_) return error(d_tag::spec_drec, n.where, "speculate() must come before what is printed");
     if (is_committed_ || speculation_) return error(is_committed_ ? d_tag::spec_comm : d_tag::spec_spec, n.where, "speculate() cannot follow " + std::string(is_committed_ ? "commit()" : "another one"), "write a clause of its own");
     const std::string kept = "speculation " + std::to_string(++kept_);
-    into.push_back(let(kept, cast(lower(*n.parts[0]).e, uint64_type), n.where));
+    into.push_back(let(kept, cast(numeric(*n.parts[0]), uint64_type), n.where));
     speculation_ = scratch(kept, n.where);
     return;
   }
@@ -71,7 +71,7 @@ void Lowering::lower_signal(const Node& n, std::vector<lang::Stmt*>& into) {
   if (!has_arguments(n, !is_stop, !is_stop) || !may_change(n)) return;
   if (speculation_) return error(d_tag::act_spec, n.where, quoted(n.text) + " cannot be speculative", "write a clause of its own, without speculate()");
   const lang::TreeMaker make = at(n.where);
-  lang::Expr* signal = is_stop ? make.number(SIGSTOP) : cast(lower(*n.parts[0]).e, uint32_type);
+  lang::Expr* signal = is_stop ? make.number(SIGSTOP) : cast(numeric(*n.parts[0]), uint32_type);
   into.push_back(make.statement(make.call("signal", {signal})));
 }
 
@@ -80,6 +80,14 @@ bool Lowering::may_change(const Node& n) {
   if (plan_->destructive) return true;
   error(tag::unsafe, n.where, n.text + "() is a destructive action: it " + (n.text == "system" ? "runs a command" : "changes what is traced"), "allow these with -w or `#pragma D option destructive`");
   return false;
+}
+
+// An argument that is a number.
+lang::Expr* Lowering::numeric(const Node& n, std::string_view tag) {
+  const Value v = lower(n);
+  if (v.type.kind != Type::text && v.type.kind != Type::other && v.type.kind != Type::translated) return v.e;
+  error(tag, n.where, quoted(source_.text(n.where)) + " is not a number");
+  return at(n.where).number(0);
 }
 
 // Values that the record has so far, kept as they are now.
@@ -161,7 +169,7 @@ bool Lowering::add_item(const Node& n) {
   }
   case ItemKind::nothing: {
     if (!has_arguments(n, 1, 1)) break;
-    exit_ = at(n.where).statement(at(n.where).call("exit", {cast(lower(*n.parts[0]).e, int32_type)}));
+    exit_ = at(n.where).statement(at(n.where).call("exit", {cast(numeric(*n.parts[0]), int32_type)}));
     break;
   }
   }
@@ -205,7 +213,7 @@ void Lowering::add_printf(const Node& n, ItemKind kind) {
   size_t next = 1;
   for (const Piece& p : format) {
     if (!p.conversion) continue;
-    for (int stars = p.takes_width + p.takes_precision; stars > 0; stars--) add_argument(lower(*n.parts[next++]));
+    for (int stars = p.takes_width + p.takes_precision; stars > 0; stars--) add_argument({numeric(*n.parts[next++], d_tag::printf_dyn_type), int64_type});
     add_checked(p, *n.parts[next++]);
   }
 }
@@ -229,6 +237,11 @@ void Lowering::add_printa(const Node& n) {
     if (index == ~size_t{0}) return;
     if (!item.aggregations.empty() && plan_->aggregations[item.aggregations[0]].keys != plan_->aggregations[index].keys)
       return error(d_tag::printa_aggkey, n.parts[i]->where, "the aggregations of one printa() must have the same keys");
+    if (!item.aggregations.empty()) {
+      const auto &x = plan_->aggregations[item.aggregations[0]].key_parts, &y = plan_->aggregations[index].key_parts;
+      for (size_t k = 0; k < x.size() && k < y.size(); k++)
+        if ((x[k].size == 0) != (y[k].size == 0)) return error(d_tag::printa_aggkey, n.parts[i]->where, "the aggregations of one printa() must have keys of the same types");
+    }
     item.aggregations.push_back(index);
   }
   if (item.text.empty() && first == 1) return;
@@ -238,6 +251,15 @@ void Lowering::add_printa(const Node& n) {
     if (wanted > keys)
       return error(d_tag::printf_arg_proto, n.parts[0]->where, "printa: the format takes " + std::to_string(wanted) + (wanted == 1 ? " key" : " keys") + ", and the aggregation has " + std::to_string(keys),
                    "values of aggregations are printed by `%@d`");
+    size_t next = 0;
+    const std::vector<KeyPart>& parts = plan_->aggregations[item.aggregations[0]].key_parts;
+    for (const Piece& p : parse_format(item.text, why)) {
+      const bool wants_text = p.conversion == 's' || p.conversion == 'S';
+      if (p.conversion && p.of_aggregation && wants_text) return error(d_tag::printf_agg_conv, n.parts[0]->where, "printa: %@s prints nothing: values of aggregations are numbers", "%@d prints them");
+      if (!p.conversion || p.of_aggregation || next >= parts.size()) continue;
+      if (const KeyPart& part = parts[next++]; part.size && wants_text && part.symbol == SymbolForm::none)
+        return error(d_tag::printf_arg_type, n.parts[0]->where, "printa: %" + std::string(1, p.conversion) + " prints strings, and key " + std::to_string(next) + " is a number", "%d prints numbers");
+    }
   }
   record_.items.push_back(std::move(item));
 }

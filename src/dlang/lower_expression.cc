@@ -131,6 +131,7 @@ Value Lowering::lower(const Node& n) {
   case NodeKind::cast: return lower_cast(n);
   case NodeKind::size_of: return lower_size(n);
   case NodeKind::offset_of: {
+    if (type_of(n.type).is_number() || type_of(n.type).kind == Type::text || n.type.pointers) return error(d_tag::offsetof_type, n.type.where, quoted(source_.text(n.type.where)) + " has no members"), wrong(n.where);
     lang::OffsetOf* o = at(n.where).node<lang::OffsetOf>();
     o->target = type_name(n.type.name, n.type.where, 0, n.type.keyword);
     std::vector<std::string_view> path;
@@ -186,6 +187,10 @@ Value Lowering::lower_unary(const Node& n) {
       error(d_tag::addrof_var, n.where, "a variable of the script has no address", "pass its value");
       return wrong(n.where);
     }
+    if (const Node& of = *n.parts[0]; of.kind != NodeKind::member && of.kind != NodeKind::index && of.kind != NodeKind::kernel_name && !(of.kind == NodeKind::unary && of.unary == UnaryOp::dereference)) {
+      error(of.kind == NodeKind::name ? d_tag::addrof_var : d_tag::addrof_lval, n.where, quoted(source_.text(of.where)) + " has no address", "`&p->member` and `&`symbol` have one");
+      return wrong(n.where);
+    }
     u->operand = lower(*n.parts[0]).e;
     return {u, {Type::pointer, 0, false}};
   }
@@ -193,7 +198,7 @@ Value Lowering::lower_unary(const Node& n) {
   }
   const Value v = lower(*n.parts[0]);
   if (v.type.kind == Type::text) {
-    error(d_tag::op_arith, n.where, "a string has no sign and no bits");
+    error(n.unary == UnaryOp::bit_not ? d_tag::op_int : d_tag::op_arith, n.where, "a string has no sign and no bits");
     return wrong(n.where);
   }
   u->operand = v.e;

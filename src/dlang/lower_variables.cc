@@ -52,6 +52,12 @@ lang::Expr* Lowering::target_of(const Node& n, Variable& v) {
       if (index && count && (*index < 0 || *index >= *count))
         error(tag::bad_index, place.keys[i]->where, "the index " + std::to_string(*index) + " is outside of the array, which has " + std::to_string(*count) + " elements");
     }
+  if (const Declaration* declared = declaration_of(place.name))
+    for (size_t i = 0; i < declared->keys.size() && i < place.keys.size(); i++) {
+      const Type::Kind is = lower(*place.keys[i]).type.kind, wanted = type_of(declared->keys[i]).kind;
+      if ((is == Type::text || is == Type::number) && (wanted == Type::text || wanted == Type::number) && is != wanted)
+        error(d_tag::proto_arg, place.keys[i]->where, "key " + std::to_string(i + 1) + " of " + quoted(declared->name) + " is declared as a " + (wanted == Type::text ? "string" : "number"));
+    }
   return at(n.where).map(v.map, key_of(place.keys, 0, by_thread, n.where));
 }
 

@@ -248,6 +248,7 @@ private:
   lang::Expr* function_value(Range where);
   void lower_signal(const Node& n, std::vector<lang::Stmt*>& into);
   bool may_change(const Node& n);
+  lang::Expr* numeric(const Node& n, std::string_view tag = d_tag::proto_arg);
 
   lang::TreeMaker at(Range where) const { return {*program_, where}; }
   lang::Expr* text(std::string_view value, Range where);

@@ -90,13 +90,16 @@ void Parser::parse_declaration() {
     d.scope = Scope::self;
   else if (accept_word("this"))
     d.scope = Scope::clause;
-  while (accept_word("extern")) {}
+  bool is_extern = false;
+  while (accept_word("extern")) is_extern = true;
   const TypeName type = parse_type();
   if (accept(";")) return; // struct s { … };
   do {
     Declaration one = d;
     one.type = type;
+    key_types_.clear();
     parse_declarator(one.type, one.name, one.where, &one.is_associative);
+    one.keys = key_types_;
     if (failed()) return;
     if (peek().is("(")) { // a function, as headers have them
       skip_brackets();
@@ -104,6 +107,7 @@ void Parser::parse_declaration() {
     }
     if (peek().is("=")) return error(tag::syntax, peek().where, "a declaration cannot have a value", "assign it in a clause: `BEGIN { " + one.name + " = …; }`");
     if (one.type.name == "void" && one.type.pointers == 0) return error(d_tag::decl_voidobj, one.where, quoted(one.name) + " cannot be of the type `void`", "a pointer can: `void *" + one.name + ";`");
+    if (!is_extern && std::ranges::find(one.type.counts, nullptr) != one.type.counts.end()) return error(d_tag::decl_arrnull, one.where, "the array " + quoted(one.name) + " needs a size, or the types of its keys");
     if (one.scope == Scope::clause && one.is_associative) return error(d_tag::decl_locassc, one.where, "this->" + one.name + " cannot be an associative array", "self->" + one.name + " can");
     for (const Declaration& other : script_.declarations)
       if (other.name == one.name && other.scope == one.scope && (other.type.name != one.type.name || other.type.pointers != one.type.pointers))
@@ -135,7 +139,8 @@ void Parser::parse_declarator(TypeName& type, std::string& name, Range& where, b
   while (!failed() && accept("[")) {
     if (is_associative && at_type()) { // the types of keys: those of the first use count
       *is_associative = true;
-      while (!failed() && !peek().is("]") && peek().kind != TokenKind::end) take();
+      do key_types_.push_back(parse_type());
+      while (!failed() && accept(",") && at_type());
     } else {
       type.counts.push_back(peek().is("]") ? nullptr : parse_expression());
       if (const Node* count = type.counts.back(); count && !failed()) {

@@ -86,6 +86,7 @@ private:
   int depth_ = 0;
   int anonymous_ = 0, conditions_ = 0;
   uint32_t last_end_ = 0;
+  std::vector<TypeName> key_types_; // of the array whose declarator was read last
   Script script_;
 };
 

@@ -91,6 +91,7 @@ struct Declaration {
   TypeName type;
   std::string name;
   bool is_associative = false; // its brackets name the types of keys
+  std::vector<TypeName> keys = {};
 };
 
 // struct NAME { … }, union NAME { … }
