@@ -19,9 +19,9 @@ bool may_fail(const lang::Expr* e) {
   lang::walk(e, [&](const lang::Expr& part) {
     const lang::Unary* u = lang::if_a<lang::Unary>(&part);
     const lang::Binary* b = lang::if_a<lang::Binary>(&part);
-    const lang::Name* n = lang::if_a<lang::Name>(&part); // arguments of USDT probes may be in memory
+    const lang::Name* n = lang::if_a<lang::Name>(&part); // arguments of USDT probes may be in memory; other tasks are
     out |= part.kind == lang::ExprKind::field || part.kind == lang::ExprKind::index || part.kind == lang::ExprKind::call || part.kind == lang::ExprKind::block ||
-           (u && u->op == lang::UnaryOp::dereference) || (b && (b->op == lang::BinaryOp::div || b->op == lang::BinaryOp::mod)) || (n && n->name.starts_with("arg"));
+           (u && u->op == lang::UnaryOp::dereference) || (b && (b->op == lang::BinaryOp::div || b->op == lang::BinaryOp::mod)) || (n && (n->name.starts_with("arg") || n->name == "ppid" || n->name == "leader_comm"));
   });
   return out;
 }

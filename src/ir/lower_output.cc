@@ -33,11 +33,12 @@ void Lowering::send(uint32_t action, const std::function<void(const Place&)>& fi
   start(after);
 }
 
-// Nothing that could leave the probe may run between making room and sending.
-static bool may_leave(const Expr& e) {
+// Nothing that could leave the probe may run between making room and sending; in a try, nothing that could leave that either.
+static bool may_leave(const Expr& e, bool in_try) {
   bool found = false;
   lang::walk(&e, [&](const Expr& x) {
-    found |= x.kind == ExprKind::block || x.kind == ExprKind::conditional ||
+    const bool reads = x.kind == ExprKind::field || x.kind == ExprKind::index || x.kind == ExprKind::call || x.kind == ExprKind::unary;
+    found |= x.kind == ExprKind::block || x.kind == ExprKind::conditional || (in_try && reads) ||
              (x.kind == ExprKind::call && static_cast<const Call&>(x).function);
   });
   return found;
@@ -64,11 +65,12 @@ void Lowering::send_values(Action a, List<Expr*> values) {
   for (size_t i = 0; i < values.size(); i++) {
     if (elements[i]->is_scalar())
       numbers[i] = scalar(*values[i]);
-    else if (may_leave(*values[i]) || context_ == probe::Context::iterator) // see need_object()
+    else if (may_leave(*values[i], recovery_.block != no_block) || context_ == probe::Context::iterator) // see need_object()
       made[i] = temporary(*values[i], *elements[i]);
   }
   const Type& payload = *a.payload;
   send(add_action(std::move(a)), [&](const Place& to) {
+    const Recovery outer = std::exchange(recovery_, {}); // what a builtin like `ppid` cannot read is 0, also in a try
     for (size_t i = 0; i < values.size(); i++) {
       Place at = to.plus(payload.fields()[i].offset);
       if (elements[i]->is_scalar())
@@ -79,6 +81,7 @@ void Lowering::send_values(Action a, List<Expr*> values) {
         into(*values[i], at, *elements[i], false);
     }
     for (size_t i = values.size(); is_stamped && i < elements.size(); i++) store(to.plus(payload.fields()[i].offset), stamp[i - values.size()], 8);
+    recovery_ = outer;
   });
 }
 

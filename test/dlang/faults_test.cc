@@ -54,6 +54,13 @@ TEST(Faults, EndTheirClause) {
   }
 }
 
+// The kernel takes records that acu's own reads fill; the evaluator has no task to read, and goes on.
+TEST(Faults, WhatACUReadsIsNone) {
+  const d_test::Run r = d_test::run("#pragma D option quiet\nBEGIN { x = curpsinfo->pr_fname; printf(\"%d%.0s%d\", strlen(x) > 0, curpsinfo->pr_fname, ppid > 0); }");
+  if (r.refused.empty()) { EXPECT_EQ(r.kernel, "11"); }
+  EXPECT_TRUE(r.evaluator.starts_with("00")) << r.evaluator;
+}
+
 TEST(Faults, ALineOfERRORIsThatOfAProbe) {
   const std::string text = d_test::run("BEGIN { trace(*(int *)0); } ERROR { trace(\"seen\"); }", {}, false).evaluator;
   EXPECT_NE(text.find("      2                           :ERROR   seen"), std::string::npos) << text;
