@@ -171,14 +171,19 @@ Value Lowering::lower_entry(const Node& n) {
   return {variable(name, n.where), Kind::number};
 }
 
+// What begins, ends and ticks has no variables of a program.
+bool Lowering::is_defined(const Node& n) {
+  const bool has_variables = scope_->context.kind != ContextKind::none || scope_->function;
+  if (!has_variables && n.parts.size() == 1 && n.parts[0]->kind == NodeKind::target) return false;
+  remark("@defined(…) was taken as true: acu reports a name that does not exist", n.where);
+  return true;
+}
+
 // @count(x), @cast(…), @defined(…), @entry(…), @var(…)
 Value Lowering::lower_operation(const Node& n) {
   const std::string& what = n.text;
   if (what == "cast") return lower_cast(n);
-  if (what == "defined") {
-    remark("@defined(…) was taken as true: acu reports a name that does not exist", n.where);
-    return {at(n.where).number(1), Kind::truth};
-  }
+  if (what == "defined") return {at(n.where).number(is_defined(n) ? 1 : 0), Kind::truth};
   if (what == "choose_defined" && n.parts.size() == 2) {
     remark("of @choose_defined the first was taken", n.where);
     return lower(*n.parts[0]);

@@ -228,8 +228,7 @@ void Lowering::lower_if(const Statement& s, Statements& to) {
   bool is_not = false;
   while (c->kind == NodeKind::unary && c->text == "!") c = c->parts[0], is_not = !is_not;
   if (c->kind == NodeKind::operation && c->text == "defined") {
-    (void)lower(*c);
-    const Statement* taken = is_not ? s.otherwise : s.body;
+    const Statement* taken = is_defined(*c) != is_not ? s.body : s.otherwise;
     if (!taken) return;
     lang::Block* inner = block(taken);
     to.insert(to.end(), inner->statements.begin(), inner->statements.end());

@@ -133,6 +133,7 @@ private:
   Value lower_binary(const Node& n);
   Value lower_index(const Node& n);
   Value lower_contained(const Node& n);
+  bool is_defined(const Node& n);
   Value lower_operation(const Node& n);
   Value lower_entry(const Node& n);
   Value lower_cast(const Node& n);
