@@ -400,12 +400,21 @@ const type::Type* Checker::check_unary(Unary& e) {
   }
 }
 
+void Checker::join_step(Inferred& into, UnaryOp op, const type::Type* t) {
+  if (op == UnaryOp::pre_decrement || op == UnaryOp::post_decrement)
+    join_result(into, BinaryOp::sub, types_.integer(1, false), nullptr);
+  else if (t->is(Kind::boolean))
+    join_result(into, BinaryOp::add, t, nullptr);
+  else
+    grow(into);
+}
+
 const type::Type* Checker::check_increment(Unary& e) {
   if (MapRef* m = if_a<MapRef>(e.operand)) {
     const type::Type* t = check_map(*m, true);
     if (t->is_aggregation() || !(t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none)))
       return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t), hint_for_floating(t));
-    if (t->is(Kind::none) || t->is(Kind::integer)) grow(m->map->inferred_value);
+    if (!t->is(Kind::pointer) && !t->is(Kind::enumeration)) join_step(m->map->inferred_value, e.op, t);
     m->map->only_adds = false; // where the result is used; check(Stmt) knows better for statements
     m->type = m->map->value = settled(m->map->inferred_value);
     return m->type;
@@ -413,10 +422,11 @@ const type::Type* Checker::check_increment(Unary& e) {
   if (VariableRef* v = if_a<VariableRef>(e.operand)) {
     start_at_zero(*v, nullptr);
     const type::Type* t = v->type = check_variable(*v);
-    if (!t->is_integer() && !t->is(Kind::pointer) && !t->is(Kind::none))
+    const bool is_declared = v->variable && v->variable->declared;
+    if ((!t->is_integer() && !t->is(Kind::pointer) && !t->is(Kind::none)) || (is_declared && t->is(Kind::boolean)))
       return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t), hint_for_floating(t));
-    if (v->variable && !v->variable->declared && t->is(Kind::integer)) {
-      grow(v->variable->inferred);
+    if (v->variable && !is_declared && (t->is(Kind::integer) || t->is(Kind::boolean))) {
+      join_step(v->variable->inferred, e.op, t);
       v->type = v->variable->type = settled(v->variable->inferred);
     }
     return v->type;

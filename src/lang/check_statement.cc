@@ -230,7 +230,7 @@ void Checker::check_assign(Assign& a) {
       check_integer(*a.value, "the right side of a compound assignment");
       bool steps = *a.compound == BinaryOp::add || *a.compound == BinaryOp::sub;
       bool moves_pointer = steps && t->is(Kind::pointer) && a.value->type->is_integer();
-      if (!moves_pointer) assign_map(*m, *a.value, a.value->type, true);
+      if (!moves_pointer) assign_map(*m, *a.value, a.value->type, a.compound);
       m->map->only_adds = m->map->only_adds && adds;
       return;
     }
@@ -248,7 +248,7 @@ void Checker::check_assign(Assign& a) {
                    "a map value of type " + text(t) + " can't be assigned to another map",
                    t->is_castable_aggregation() ? "cast it to an integer: `(int64)…`" : "");
     m->map->only_adds = false;
-    return assign_map(*m, *a.value, t, false);
+    return assign_map(*m, *a.value, t, {});
   }
   if (VariableRef* v = if_a<VariableRef>(a.target)) {
     const type::Type* t = check_value(*a.value);
@@ -263,9 +263,8 @@ void Checker::check_assign(Assign& a) {
                    "compound assignment needs numbers, not " + text(v->type) + " and " + text(t),
                    hint_for_floating(v->type, t));
     if (!pointer_step && !v->variable->declared) {
-      join(v->variable->inferred, t, a.value);
+      join_result(v->variable->inferred, *a.compound, t, a.value);
       warn_of_mixed_signs(a.where);
-      grow(v->variable->inferred);
     }
     return;
   }
@@ -299,7 +298,7 @@ void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type
   target.type = v->type ? v->type : types_.none();
 }
 
-void Checker::assign_map(MapRef& target, Expr& value, const type::Type* t, bool compound) {
+void Checker::assign_map(MapRef& target, Expr& value, const type::Type* t, std::optional<BinaryOp> compound) {
   Map& m = *target.map;
   m.assigned = true;
   if (t == types_.none()) {
@@ -311,14 +310,13 @@ void Checker::assign_map(MapRef& target, Expr& value, const type::Type* t, bool 
   const type::Type* had = settled(m.inferred_value);
   bool mixed = had && compound && had->is_aggregation();
   if (!had) m.value_where = target.where.to(value.where);
-  if (mixed || !join(m.inferred_value, t, &value))
+  if (mixed || !(compound ? join_result(m.inferred_value, *compound, t, &value) : join(m.inferred_value, t, &value)))
     conflict(tag::type_mismatch, target.where.to(value.where),
              "`@" + std::string(m.name) + "` holds values of type " + text(had) +
                  " and can't be given one of type " + text(t),
              t->kind == had->kind && !t->is(Kind::tuple) ? "everywhere it takes the same parameters" : "",
              m.value_where, "its type was told here");
   warn_of_mixed_signs(target.where.to(value.where));
-  if (compound && m.inferred_value.type && m.inferred_value.type->is(Kind::integer)) grow(m.inferred_value);
   m.value = settled(m.inferred_value);
   target.type = m.value;
 }

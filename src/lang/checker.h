@@ -120,6 +120,8 @@ private:
   void note_change(const Inferred& of, bool is_other);
   void ask(Inferred& i);
   void grow(Inferred& i);
+  void join_step(Inferred& into, UnaryOp op, const type::Type* type); // of `++` and `--`
+  bool join_result(Inferred& into, BinaryOp op, const type::Type* type, const Expr* value);
   const type::Type* unify(const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb);
   void name_probes_by_text();
   uint32_t longest_probe_name() const;          // with its NUL
@@ -137,7 +139,7 @@ private:
   void check_let(Let& let);
   void check_assign(Assign& assign);
   void assign_variable(VariableRef& target, Expr& value, const type::Type* type);
-  void assign_map(MapRef& target, Expr& value, const type::Type* type, bool compound);
+  void assign_map(MapRef& target, Expr& value, const type::Type* type, std::optional<BinaryOp> compound);
   void check_if(Expr*& condition, Block* then, Block* otherwise);
   void learn_from_skipped(Block* block);
   bool find_unassigned();

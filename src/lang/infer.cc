@@ -46,6 +46,7 @@ IntegerNeed need_of_known(const Inferred& i) {
   IntegerNeed n = i.need;
   if (!i.is_counted) return n;
   if (n.signed_size) n.signed_size = 8;
+  else if (n.difference_size) n.difference_size = 8;
   else if (n.unsigned_size) n.unsigned_size = 8;
   else n.literal_bits = 63;
   return n;
@@ -145,6 +146,19 @@ bool Checker::join(Inferred& into, const type::Type* t, const Expr* e, const Inf
   has_mixed_signs_ = false;
   const bool fits = merge(into, t, e, known ? known : inferred_of(e));
   note_change(into, settled(into) != before || need != into.need);
+  return fits;
+}
+
+// `into op= value`: like other arithmetic it gives a number, also for truth values and enumerators, and `-` a
+// difference. `value` is nullptr for `++` and `--`.
+bool Checker::join_result(Inferred& into, BinaryOp op, const type::Type* t, const Expr* value) {
+  const bool is_difference = op == BinaryOp::sub && t->is_integer() && (!into.type || into.type->is_integer());
+  const bool is_number = is_difference || t->is(Kind::boolean) || t->is(Kind::enumeration);
+  Inferred result{.type = types_.int64(), .need = t->is(Kind::integer) ? need_of(*t, value) : need_of_other(*t)};
+  if (is_difference)
+    result.need = into.need.signed_size || result.need.signed_size ? IntegerNeed{.signed_size = 8} : IntegerNeed{.difference_size = 8};
+  const bool fits = is_number ? join(into, result.type, nullptr, &result) : join(into, t, value);
+  if (into.type && into.type->is(Kind::integer)) grow(into);
   return fits;
 }
 
