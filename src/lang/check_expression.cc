@@ -330,6 +330,9 @@ const type::Type* Checker::check_positional(Positional& e) {
   std::string_view value = given ? types_.keep(options_.positional[e.number - 1]) : std::string_view();
   bool negative = value.starts_with("-");
   auto number = integer_value(negative ? value.substr(1) : value);
+  if (value.empty() && tells() && told_parameters_.insert(e.number).second)
+    warning(tag::bad_parameter, e.where,
+            "parameter $" + std::to_string(e.number) + (given ? " is empty" : " is not given: it is 0, and \"\" as text"));
   if (given && !number) {
     set_text(e, value);
     return types_.string(static_cast<uint32_t>(value.size()) + 1);

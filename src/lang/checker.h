@@ -354,6 +354,7 @@ private:
   std::vector<NamedParameter> parameters_;
 
   std::vector<std::string_view> told_unstable_; // keys that were told of
+  std::set<uint64_t> told_parameters_;          // that were not given
   bool told_old_delete_ = false;                // once is enough: old scripts are full of it
   bool blocks_are_missing_ = false;             // a probe was not found: its block is not checked
   std::optional<Unmatched> ignored_;            // the first missing probe that the script allows
