@@ -15,6 +15,7 @@
 #include "session/run_times.h"
 #include "session/runner.h"
 #include "symbol/containers.h"
+#include "symbol/demangle.h"
 
 #include <algorithm>
 #include <cstring>
@@ -313,6 +314,8 @@ base::Status Grapher::live() {
   if (options.counts) listeners.push_back(&table);
   calls.emplace(std::move(listeners));
   for (const Function& f : functions.functions) by_symbol[f.about.is_kernel].emplace(f.symbol, &f);
+  for (const Function& f : functions.functions) // as `func` has it where the environment sets cpp_demangle
+    if (std::string shown = symbol::demangle(f.symbol); !f.about.is_kernel && !shown.empty()) by_symbol[false].emplace(std::move(shown), &f);
 
   session::Regular regular;
   regular.begin = [&] {

@@ -194,13 +194,17 @@ Operand Lowering::stack_argument(size_t n) {
   return load_word({stack_space(), machine_register(spec::arch.sp), first + 8 * static_cast<int64_t>(n)}, 8, false);
 }
 
+std::string Lowering::name_of_event(const probe::Event& e, bool is_function) const {
+  return is_function ? probe::shown_function(e, source_.config.flag("cpp_demangle")) : e.name;
+}
+
 // What `probe` or `func` stands for, as a number of Program::probe_names.
 Operand Lowering::event_name(bool is_function) {
   const probe::Event& first = *probe_->events.front();
   if (probe_name_.kind != Operand::none) return probe_name_;
   bool has_cookie = context_ == probe::Context::registers || context_ == probe::Context::kernel_registers;
   if (probe_->events.size() == 1 || !has_cookie)
-    return number(probe_name(is_function ? first.function : first.name));
+    return number(probe_name(name_of_event(first, is_function)));
   asks_cookie_ = true;
   Operand cookie = query(Query::cookie);
   return is_function ? emit(Op::lshr, cookie, number(32)) : emit(Op::zext, cookie, {}, 4);
@@ -239,7 +243,7 @@ std::vector<uint64_t> Lowering::cookies_of(const std::vector<uint32_t>& events) 
   std::vector<uint64_t> out;
   for (uint32_t e : events) {
     const probe::Event& event = program_.events[e];
-    out.push_back(uint64_t{probe_name(event.function)} << 32 | probe_name(event.name));
+    out.push_back(uint64_t{probe_name(name_of_event(event, true))} << 32 | probe_name(event.name));
   }
   return out;
 }

@@ -126,18 +126,16 @@ void Lowering::unknown_number_into(std::string_view start_of_text, Operand n, co
 
 // The name that event_name() stands for, as text: words from tables, for there may be hundreds of names.
 void Lowering::probe_text_into(const Place& to, const Type& as, bool is_function) {
-  auto name_of = [&](const probe::Event* e) -> const std::string& {
-    return is_function ? e->function : e->name;
-  };
+  std::vector<std::string> names;
+  for (const probe::Event* e : probe_->events) names.push_back(name_of_event(*e, is_function));
   size_t longest = 0;
-  for (const probe::Event* e : probe_->events) longest = std::max(longest, name_of(e).size());
+  for (const std::string& name : names) longest = std::max(longest, name.size());
   auto words = static_cast<uint32_t>(longest / word_size + 1); // with the NUL
   auto [first, is_new] =
       probe_text_tables_.try_emplace({probe_, is_function}, static_cast<uint32_t>(program_.tables.size()));
   for (uint32_t w = 0; is_new && w < words; w++) {
     std::vector<uint32_t>& table = program_.tables.emplace_back();
-    for (const probe::Event* e : probe_->events) {
-      const std::string& name = name_of(e);
+    for (const std::string& name : names) {
       uint32_t id = probe_name(name);
       if (table.size() <= id) table.resize(id + 1);
       if (w * word_size < name.size())

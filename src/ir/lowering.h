@@ -394,6 +394,7 @@ private:
   Operand argument_by_number(int n);
   Operand stack_argument(size_t n);
   Operand event_name(bool is_function);
+  std::string name_of_event(const probe::Event& e, bool is_function) const;
   Operand function_name(const lang::Expr& e);
   Operand function_address();
   std::vector<uint64_t> cookies_of(const std::vector<uint32_t>& events);

@@ -283,7 +283,7 @@ const type::Type* Checker::function_name_type(Expr& e) {
   if (event.binary.empty() && (!is_kernel_function || function_is_symbol_)) return types_.simple(Kind::ksym);
   if (probe_->events.size() > 1)
     return probe_as_text_ ? types_.string(longest_probe_name()) : types_.simple(Kind::probe_name);
-  return literal(e, event.function);
+  return literal(e, probe::shown_function(event, program_.config.flag("cpp_demangle")));
 }
 
 // probe

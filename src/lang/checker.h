@@ -124,7 +124,7 @@ private:
   bool join_result(Inferred& into, BinaryOp op, const type::Type* type, const Expr* value);
   const type::Type* unify(const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb);
   void name_probes_by_text();
-  uint32_t longest_probe_name() const;          // with its NUL
+  uint32_t longest_probe_name();                // with its NUL
   const type::Type* integer_type(const IntegerNeed& need);
   const type::Type* settled(const Inferred& i);
   void warn_of_mixed_signs(Range where);
@@ -366,6 +366,7 @@ private:
   bool decides_ = false;       // this round decides which branches of `comptime` are taken
   bool waits_ = false;         // this round left some of them alone
   bool function_is_symbol_ = false; // `func` of the kernel is an address, as of ksym()
+  uint32_t longest_probe_name_ = 0; // once asked for
   bool probe_as_text_ = false; // `probe` of many events is text, not a number that stands for it
   std::set<Map*> unassigned_; // maps that are used, and assigned only where nothing is reached: in one round
   std::set<Variable*> never_given_; // `let $x;`, which is read and has no value yet

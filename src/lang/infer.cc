@@ -216,11 +216,13 @@ void Checker::name_probes_by_text() {
   probe_as_text_ = true;
 }
 
-uint32_t Checker::longest_probe_name() const {
+uint32_t Checker::longest_probe_name() {
+  if (longest_probe_name_) return longest_probe_name_;
+  const bool demangles = program_.config.flag("cpp_demangle");
   size_t longest = 0;
   for (auto& p : program_.probes)
-    for (const probe::Event* e : p->events) longest = std::max({longest, e->name.size(), e->function.size()});
-  return static_cast<uint32_t>(longest) + 1;
+    for (const probe::Event* e : p->events) longest = std::max({longest, e->name.size(), probe::shown_function(*e, demangles).size()});
+  return longest_probe_name_ = static_cast<uint32_t>(longest) + 1;
 }
 
 // Whether two structures are one: read from the kernel here and from a process there, or described by two

@@ -4,6 +4,7 @@
 #include "spec/complete_table.h"
 #include "spec/probes.h"
 #include "symbol/binaries.h"
+#include "symbol/demangle.h"
 
 #include "base/text.h"
 
@@ -52,6 +53,12 @@ static const KindRow& row_of(const spec::ProbeKind& declared) {
   return kinds[spec::row_places<spec::probe_kinds, kinds>[static_cast<size_t>(&declared - spec::probe_kinds)]];
 }
 static const KindFunctions& functions(const Event& event) { return *kinds[static_cast<size_t>(event.kind)].functions; }
+
+std::string shown_function(const Event& e, bool demangles) {
+  if (!demangles || is_kernel_function(e.kind) || !symbol::is_mangled(e.function)) return e.function;
+  std::string out = symbol::demangle(e.function);
+  return out.empty() ? e.function : out;
+}
 
 // ----------------------------------------------------------------------------------------------- messages
 

@@ -157,6 +157,9 @@ struct Event {
   std::vector<Caller> callers;
 };
 
+// The function's name as `func` prints it: `demangles` those of C++ and Rust, in programs.
+std::string shown_function(const Event& e, bool demangles);
+
 // Where a value of the arguments is found.
 struct Access {
   enum Kind : uint8_t {

@@ -101,7 +101,7 @@ inline constexpr Builtin builtins[] = {
             "contain variables of this block. Returns of calls that were entered before the probes were attached do not "
             "run the block."},
     {.name = "func", .form = Form::both, .group = Group::context, .gives = Gives::special,
-     .ability = has_function, .signature = "string func", .doc = "Name of the traced function."},
+     .ability = has_function, .signature = "string func", .doc = "Name of the traced function; of C++ and Rust as in the source, `ns::add(int, int)` (the configuration key cpp_demangle)."},
     {.name = "probe", .form = Form::both, .group = Group::context, .gives = Gives::special,
      .signature = "string probe", .doc = "Full name of the probe that fired.", .example = "begin { print(probe); }"},
     {.name = "probetype", .form = Form::both, .group = Group::context, .gives = Gives::special,
