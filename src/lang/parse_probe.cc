@@ -1,9 +1,9 @@
 // Probes and their action blocks.
 //
 // The text of a probe is read raw: paths, globs and C++ names are no tokens of the language. It ends at white
-// space, `,`, `{`, or at a `/` that begins a predicate. A `/` inside it is part of a path where the provider
-// takes paths, so `uprobe:/bin/bash:readline /pid == 1/`, `tracepoint:a:b/pid == 1/{` and
-// `iter:task:/sys/fs/bpf/pin` all mean what they seem to.
+// space (other than around `:` and `+`), `,`, `{`, or at a `/` that begins a predicate. A `/` inside it is part
+// of a path where the provider takes paths, so `uprobe:/bin/bash:readline /pid == 1/`,
+// `tracepoint:a:b/pid == 1/{` and `iter:task:/sys/fs/bpf/pin` all mean what they seem to.
 #include "lang/parser.h"
 
 #include "base/text.h"
@@ -45,6 +45,17 @@ std::string join(const std::vector<std::string>& parts) {
 // Whether the text so far is `uprobe:container=NAME`: the file, which follows a `:`, is in the same part.
 bool names_container(const std::vector<std::string>& parts) {
   return parts.size() == 2 && takes_path(parts[0]) && parts[1].starts_with("container=") && parts[1].find(':') == std::string::npos;
+}
+
+// How many blanks there are here that do not end a probe: those around `:` and around the `+` of an offset.
+size_t inner_blanks(std::string_view rest, const std::vector<std::string>& parts) {
+  size_t count = 0;
+  while (count < rest.size() && is_blank(rest[count])) count++;
+  if (count == 0 || count == rest.size()) return 0;
+  const char next = rest[count];
+  const bool begins_word = is_letter(next) || is_digit(next) || std::string_view("*?\"$").find(next) != std::string_view::npos;
+  const bool is_behind_sign = (parts.size() > 1 && parts.back().empty()) || parts.back().ends_with('+');
+  return next == ':' || next == '+' || (is_behind_sign && begins_word) ? count : 0;
 }
 
 // A probe that did not stand in the script; `"…"` keeps its `:`.
@@ -138,6 +149,10 @@ ProbeSpec Parser::parse_spec() {
     if (is_call) {
       parse_frame(parts);
       break;
+    }
+    if (const size_t blanks = begin < input_.offset() ? inner_blanks(rest, parts) : 0) {
+      input_.seek(input_.offset() + static_cast<uint32_t>(blanks));
+      continue;
     }
     if (rest.empty() || ends_spec(rest[0])) break;
     if (rest[0] == '"') {

@@ -36,7 +36,7 @@ std::vector<Event> match_counted(Kind kind, std::string_view provider, std::span
     return {};
   }
   Event e = counted_event(kind, provider, *row);
-  e.name = what + ":" + join(parts.subspan(1));
+  e.name = what + ":" + join_counts(parts.subspan(1));
   if (parts.size() == 3 && !parts[2].empty()) { // `software:faults:` leaves the default
     auto count = parse_count(parts[2]);
     if (!count || *count == 0)

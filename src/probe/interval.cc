@@ -59,6 +59,15 @@ std::optional<uint64_t> parse_count(std::string_view text) {
   return n;
 }
 
+std::string join_counts(Parts parts) {
+  std::string out;
+  for (const std::string_view part : parts) {
+    const auto count = parse_count(part);
+    out.append(out.empty() ? "" : ":").append(count ? std::to_string(*count) : std::string(part));
+  }
+  return out;
+}
+
 std::optional<Rate> parse_rate(std::string_view kind, Parts parts, Mismatch& mismatch) {
   if (parts.size() == 2) return parse_duration(kind, parts, mismatch);
   if (parts.size() != 3) return wrong(kind, parts, mismatch, "it takes a unit and a count");
@@ -86,7 +95,7 @@ std::optional<Rate> parse_rate(std::string_view kind, Parts parts, Mismatch& mis
 static std::vector<Event> match_interval(Machine&, Parts parts, Mismatch& mismatch) {
   auto rate = parse_rate("interval", parts, mismatch);
   if (!rate) return {};
-  Event e{.kind = Kind::interval, .name = "interval:" + join(parts.subspan(1)), .provider = "interval"};
+  Event e{.kind = Kind::interval, .name = "interval:" + join_counts(parts.subspan(1)), .provider = "interval"};
   e.period_ns = rate->frequency ? 1'000'000'000 / rate->frequency : rate->period_ns;
   return {std::move(e)};
 }

@@ -60,6 +60,9 @@ extern const KindFunctions begin_kind, end_kind, signal_kind, interval_kind, tes
 // The parts as they were written, for messages.
 std::string join(Parts parts);
 
+// The same for names of events: counts in decimal, however they were written.
+std::string join_counts(Parts parts);
+
 // How often, as interval and profile have it: `hz:99`, `s:1`, `1s`, `1000000`. One of the two is not 0.
 struct Rate {
   uint64_t period_ns = 0;

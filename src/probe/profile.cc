@@ -10,7 +10,7 @@ namespace probe {
 static std::vector<Event> match_profile(Machine&, Parts parts, Mismatch& mismatch) {
   auto rate = parse_rate("profile", parts, mismatch);
   if (!rate) return {};
-  Event e{.kind = Kind::profile, .name = "profile:" + join(parts.subspan(1)), .provider = "profile"};
+  Event e{.kind = Kind::profile, .name = "profile:" + join_counts(parts.subspan(1)), .provider = "profile"};
   e.frequency = rate->frequency;
   e.period_ns = rate->period_ns;
   e.perf_config = PERF_COUNT_SW_CPU_CLOCK;
