@@ -13,6 +13,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <utility>
 
 namespace lang {
 
@@ -43,6 +44,12 @@ Kind kind_of(const std::string& path) {
   struct stat about = {};
   if (::stat(path.c_str(), &about) < 0) return Kind::missing;
   return S_ISREG(about.st_mode) ? Kind::file : S_ISDIR(about.st_mode) ? Kind::folder : Kind::neither;
+}
+
+// Whether others could put a file there in place of the one that is meant.
+bool is_writable_by_all(const std::string& folder) {
+  struct stat about = {};
+  return ::stat(folder.empty() ? "." : folder.c_str(), &about) == 0 && (about.st_mode & S_IWOTH) != 0;
 }
 
 base::Error refuse(const std::string& path, std::string_view why) {
@@ -152,9 +159,10 @@ base::Result<std::vector<SourceFile*>> Files::import(const std::string& name, co
   for (const std::string& place : places) {
     std::string path = joined(place, name);
     Kind kind = kind_of(path);
-    if (kind == Kind::folder) return read_folder(path);
-    if (kind == Kind::neither) return refuse(path, "it is no regular file");
     if (kind == Kind::missing) continue;
+    if (kind == Kind::neither) return refuse(path, "it is no regular file");
+    if (is_writable_by_all(kind == Kind::folder ? path : folder_of(path))) return refuse(path, "all users can write to its directory");
+    if (kind == Kind::folder) return read_folder(path);
     ACU_TRY(SourceFile * file, read(path, false, 0));
     return std::vector<SourceFile*>{file};
   }
@@ -167,10 +175,12 @@ base::Result<std::vector<SourceFile*>> Files::read_folder(const std::string& pat
   std::vector<std::string> names;
   while (dirent* entry = ::readdir(folder.get())) {
     std::string name = entry->d_name;
-    if (name.ends_with(".bt") && !name.starts_with('.')) names.push_back(joined(path, name));
+    // The parser refuses .bpf.c, which bpftrace compiles.
+    const bool is_meant = name.ends_with(".bt") || name.ends_with(".h") || name.ends_with(".bpf.c");
+    if (is_meant && !name.starts_with('.')) names.push_back(joined(path, name));
   }
-  if (names.empty()) return refuse(path, "no *.bt file is in this folder");
-  std::sort(names.begin(), names.end());
+  if (names.empty()) return refuse(path, "no *.bt or *.h file is in this folder");
+  std::ranges::sort(names, {}, [](const std::string& name) { return std::pair(!name.ends_with(".h"), std::string_view(name)); });
   std::vector<SourceFile*> files;
   for (const std::string& n : names) {
     ACU_TRY(SourceFile * file, read(n, false, 0));

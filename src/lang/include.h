@@ -35,7 +35,7 @@ public:
   // #include "name", <name>. nullptr: there is none; an error: it can't be read.
   base::Result<SourceFile*> header(const std::string& name, bool quoted, const SourceFile& from);
   base::Result<SourceFile*> next_header(const std::string& name, const SourceFile& from);
-  // import "name": a file, or all *.bt of a folder in the order of their names; none: there is no such thing.
+  // import "name": a file, or all *.h and then *.bt of a folder in the order of their names; none: there is no such thing.
   base::Result<std::vector<SourceFile*>> import(const std::string& name, const SourceFile& from);
   // A script that acu brings along: one file, however often it is imported.
   SourceFile* own(const std::string& name, std::string_view text);

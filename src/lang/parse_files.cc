@@ -96,7 +96,7 @@ void Parser::parse_import(uint32_t begin) {
     bool is_script = file->path.ends_with(".bt");
     if (!is_script && !file->path.ends_with(".h"))
       return error(tag::missing_file, name.where,
-                   "cannot import `" + path + "`: only scripts (.bt) and headers (.h)");
+                   "cannot import `" + (found->size() == 1 ? path : file->path) + "`: only scripts (.bt) and headers (.h)");
     if (!imported_.insert(file).second) continue;
     if (is_script)
       import_file(*file, name.where);
