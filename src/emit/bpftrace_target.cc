@@ -213,17 +213,16 @@ void Bpftrace::config(Writer& out) {
 const spec::ConfigKey& key_of(std::string_view name) { return *std::ranges::find(spec::config_keys, name, &spec::ConfigKey::name); }
 
 std::string environment(const Job& job) {
-  constexpr std::pair<std::string_view, std::string_view> names[] = {{"max_map_keys", "BPFTRACE_MAP_KEYS_MAX"}, {"max_probes", "BPFTRACE_MAX_PROBES"}, {"max_cat_bytes", "BPFTRACE_CAT_BYTES_MAX"}};
+  constexpr std::string_view kept[] = {"max_cat_bytes", "max_map_keys", "max_probes"};
   std::string out;
-  for (const spec::ConfigKey& key : spec::config_keys)
-    for (const auto& [name, variable] : names)
-      if (key.name == name && job.program.config.text(name) != key.value) out += std::string(variable) + "=" + job.program.config.text(name) + " ";
+  for (const std::string_view key : kept)
+    if (const std::string& value = job.program.config.text(key); value != key_of(key).value) out += spec::old_variable_of(key) + "=" + value + " ";
   size_t programs = 0;
   for (const auto& p : job.program.probes) programs += p->events.size();
   if (programs > 512) out += "BPFTRACE_MAX_BPF_PROGS=" + std::to_string(programs + 64) + " BPFTRACE_MAX_PROBES=" + std::to_string(programs + 64) + " ";
   // Texts are on the program's stack there: 200 is the most that fits. Without a line they have 64 bytes.
   if (const uint64_t bytes = job.program.config.number("max_strlen"); std::to_string(bytes) != key_of("max_strlen").value)
-    out += "BPFTRACE_STRLEN=" + std::to_string(std::min<uint64_t>(bytes, 200)) + " ";
+    out += spec::old_variable_of("max_strlen") + "=" + std::to_string(std::min<uint64_t>(bytes, 200)) + " ";
   return out;
 }
 

@@ -20,6 +20,14 @@ static void take_stages(Dumps& to, std::string_view value) {
   }
 }
 
+// Folders are separated as in PATH. `+` before one asks bpftrace to check files by their sum, which is always done here.
+static void take_folders(std::vector<std::string>& to, std::string_view value) {
+  for (std::string_view folder : base::split(value, ':')) {
+    if (folder.starts_with('+')) folder.remove_prefix(1);
+    if (!folder.empty()) to.emplace_back(folder);
+  }
+}
+
 static base::Status take(Options& to, OptionId id, const std::string& value) {
   switch (id) {
   case OptionId::execute:
@@ -62,7 +70,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::notify_attached: to.notify_attached = value, to.notifies = true; break;
   case OptionId::probe_filter: to.probe_filter = value; break;
   case OptionId::traceable_functions: to.traceable_functions = value; break;
-  case OptionId::debuginfo: to.debug_folders.push_back(value); break;
+  case OptionId::debuginfo: take_folders(to.debug_folders, value); break;
   case OptionId::lang: to.languages = runtime::show_of(value); break;
   case OptionId::dump: take_stages(to.dump, value); break;
   case OptionId::no_feature:

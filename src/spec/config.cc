@@ -31,19 +31,47 @@ static bool is_configured_by_environment() {
   return false;
 }
 
+static const OldVariable* find_old_variable(std::string_view key) {
+  for (const OldVariable& old : old_variables)
+    if (old.key == key) return &old;
+  return nullptr;
+}
+
+static std::string variable_of(std::string_view prefix, std::string_view key) {
+  std::string out(prefix);
+  for (const char c : key) out += static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
+  return out;
+}
+
+std::string old_variable_of(std::string_view key) {
+  const OldVariable* old = find_old_variable(key);
+  return old ? std::string(old->name) : variable_of("BPFTRACE_", key);
+}
+
+// A value of the variable, in today's words.
+static std::string_view as_today(const OldVariable& old, std::string_view value) {
+  for (const std::string_view pair : base::split(old.values, '|'))
+    if (const size_t sign = pair.find('='); sign != pair.npos && pair.substr(0, sign) == value) return pair.substr(sign + 1);
+  return value;
+}
+
+std::string Config::read_variable(size_t row, const std::string& variable) {
+  const char* value = std::getenv(variable.c_str());
+  if (!value) return {};
+  const OldVariable* old = find_old_variable(config_keys[row].name);
+  if (std::string wrong = assign(row, old && old->name == variable ? as_today(*old, value) : value, false); !wrong.empty())
+    return "environment variable " + variable + ": " + wrong + ", not `" + value + "`";
+  from_environment_[row] = true;
+  return {};
+}
+
 std::string Config::read_environment() {
   if (!is_configured_by_environment()) return {};
-  for (size_t i = 0; i < std::size(config_keys); i++) {
-    std::string name(config_keys[i].name);
-    for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-    for (const std::string_view prefix : prefixes) {
-      std::string variable = std::string(prefix) + name;
-      const char* value = std::getenv(variable.c_str());
-      if (!value) continue;
-      if (std::string wrong = assign(i, value, false); !wrong.empty())
-        return "environment variable " + variable + ": " + wrong + ", not `" + value + "`";
-      from_environment_[i] = true;
-    }
+  for (size_t row = 0; row < std::size(config_keys); row++) {
+    std::vector<std::string> variables = {old_variable_of(config_keys[row].name)};
+    for (const std::string_view prefix : prefixes) variables.push_back(variable_of(prefix, config_keys[row].name));
+    for (const std::string& variable : variables)
+      if (std::string wrong = read_variable(row, variable); !wrong.empty()) return wrong;
   }
   return {};
 }

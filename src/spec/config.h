@@ -65,6 +65,21 @@ inline constexpr ConfigKey config_keys[] = {
 inline constexpr std::string_view environment_only[] = {"btf",           "color",   "debug_output", "kernel_build",
                                                         "kernel_source", "vmlinux"};
 
+// What bpftrace before 0.20 called the variable of a key, and the values whose words differ: `old=new`, separated by '|'.
+struct OldVariable {
+  std::string_view key, name, values;
+};
+inline constexpr OldVariable old_variables[] = {
+    {"cache_user_symbols", "BPFTRACE_CACHE_USER_SYMBOLS", "0=PER_PID|1=PER_PROGRAM"},
+    {"cpp_demangle", "BPFTRACE_NO_CPP_DEMANGLE", "0=true|1=false"},
+    {"max_cat_bytes", "BPFTRACE_CAT_BYTES_MAX", ""},
+    {"max_map_keys", "BPFTRACE_MAP_KEYS_MAX", ""},
+    {"max_strlen", "BPFTRACE_STRLEN", ""},
+};
+
+// The name in the environment of bpftrace 0.16 to 0.19.
+std::string old_variable_of(std::string_view key);
+
 // The values in force; starts with the defaults.
 class Config {
 public:
@@ -79,6 +94,8 @@ public:
   const std::string& text(std::string_view key) const;
 
 private:
+  // Takes the value of an environment variable, if it is set. Empty: done; else what is wrong.
+  std::string read_variable(size_t row, const std::string& variable);
   // Checks a value and stores it, unless `keep`. Returns what is wrong with it, or nothing.
   std::string assign(size_t row, std::string_view value, bool keep);
   std::vector<std::string> values_;

@@ -19,6 +19,11 @@ inline constexpr Option usdt_activation_option = {
     .id = OptionId::usdt_file_activation,
     .name = "usdt-file-activation",
     .doc = "Accepted and ignored: USDT semaphores are always raised."};
+inline constexpr Option dwarf_pid_option = {
+    .id = OptionId::ignored,
+    .name = "dwarf-pid",
+    .argument = "PID",
+    .doc = "Accepted and ignored: dw_ustack works in every process."};
 inline constexpr Option no_feature_option = {
     .id = OptionId::no_feature,
     .name = "no-feature",
@@ -132,6 +137,7 @@ inline constexpr Option run_options[] = {
      .doc = "Compile for the host saved in FILE (`acu info --save`); with --dump or -l."},
     no_feature_option,
     usdt_activation_option,
+    dwarf_pid_option,
     {.id = OptionId::engine,
      .name = "engine",
      .argument = "ENGINE",
@@ -158,7 +164,12 @@ inline constexpr Option bpftrace_options[] = {
      .allowed = "ast|ir|bpf|codegen|codegen-opt|dis|libbpf|verifier|all|d",
      .several = true,
      .doc = "Print the output of compiler stages and exit; -dd is -d all."},
+    {.id = OptionId::debuginfo,
+     .name = "debuginfo",
+     .argument = "DIR[:DIR]",
+     .doc = "Search these folders for separate debug files before the usual locations. May be repeated."},
     {.id = OptionId::dry_run, .name = "dry-run", .doc = "Compile, load and attach, then exit."},
+    dwarf_pid_option,
     {.id = OptionId::execute, .letter = 'e', .argument = "PROGRAM", .doc = "Run PROGRAM instead of a file."},
     {.id = OptionId::format, .letter = 'f', .argument = "FORMAT", .allowed = "text|json", .doc = "Output format."},
     {.id = OptionId::include_dir, .letter = 'I', .argument = "DIR", .doc = "Also search DIR for headers."},

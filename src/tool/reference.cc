@@ -96,7 +96,12 @@ std::string config_chapter() {
   out += "\nEnvironment only: `ACU_COLOR` (or `BPFTRACE_COLOR`) is `always`, `never` or `auto`, for the colors of "
          "messages; `BPFTRACE_BTF` is a file with the kernel's types; `ACU_CACHE` is the directory for cached tables of names "
          "(empty: no cache; default: `/var/cache/acu` for root, `$XDG_CACHE_HOME/acu` or `~/.cache/acu` for others).\n";
-  return out;
+  out += "\nThe variables of bpftrace before 0.20 work, too:";
+  for (const spec::OldVariable& old : spec::old_variables) {
+    out += (&old == spec::old_variables ? " " : ", ") + code(old.name) + " sets " + code(old.key);
+    if (!old.values.empty()) out += " (" + code(old.values) + ")";
+  }
+  return out + ".\n";
 }
 
 std::string option_spelling(const spec::Option& o) {
