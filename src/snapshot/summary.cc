@@ -1,6 +1,7 @@
 // core dump core.17: process 17 `crash`, 3 threads
 // command   ./crash 3
 // signal    SIGSEGV in thread 17, address 0x8: nothing is mapped there
+// message   free(): double free detected in tcache 2
 //
 // thread 17, which the signal ended
 //    0  leaf+0x12 at /src/crash.c:7:12
@@ -32,6 +33,7 @@
 #include "report/target_names.h"
 #include "report/text.h"
 #include "snapshot/goroutines.h"
+#include "snapshot/last_words.h"
 #include "snapshot/line.h"
 #include "unwind/reason.h"
 
@@ -90,6 +92,7 @@ public:
       key("thread"), out += std::to_string(target_.threads()[f->thread].id);
       if (f->address) text("address", hex(*f->address));
       if (!f->meaning.empty()) text("meaning", f->meaning);
+      if (const std::string message = last_words(stopped_); !message.empty()) text("message", message);
     }
     key("stacks"), out += '[';
     for (const Stack& s : stacks()) {
@@ -161,6 +164,7 @@ private:
       if (!f->meaning.empty()) out += ": " + std::string(f->meaning);
       if (f->sender) out += " by process " + std::to_string(f->sender);
       out += "\n";
+      if (const std::string message = last_words(stopped_); !message.empty()) out += "message   " + base::printable(message) + "\n";
     }
     for (const std::string& p : target_.problems()) out += "problem   " + base::printable(p) + "\n";
     return out;

@@ -21,7 +21,7 @@ inline constexpr Option snapshot_output = {
     .letter = 'o',
     .name = "output",
     .argument = "FILE",
-    .doc = "Write script output to FILE instead of standard output."};
+    .doc = "Write to FILE instead of standard output."};
 inline constexpr Option snapshot_frames = {
     .id = OptionId::frames, .name = "frames", .argument = "N", .doc = "Without a script: show at most N frames of a stack (default 100), and only the ends of a recursion."};
 inline constexpr Option snapshot_async = {

@@ -5,6 +5,7 @@
 #include "target/modules.h"
 
 #include <algorithm>
+#include <csignal>
 #include <elf.h>
 
 namespace target {
@@ -152,9 +153,22 @@ private:
     if (signal) {
       f.meaning = format::meaning_of(*signal);
       if (format::has_address(*signal)) f.address = signal->address;
+      if (f.address && is_stack_overflow(number, *f.address)) f.meaning = "stack overflow";
       if (signal->code <= 0) f.sender = signal->sender;
     }
     fault_ = f;
+  }
+
+  // Near the stack pointer of the thread that crashed, and below what is there of its stack: unmapped, or the guard page of a thread.
+  bool is_stack_overflow(int signal, uint64_t address) {
+    constexpr uint64_t near = 1 << 16; // bytes
+    const uint64_t sp = threads_[0].registers[register_sp];
+    if (signal != SIGSEGV || address >= sp + near || address + near <= sp) return false;
+    return !is_writable(address) && (address < sp || !is_writable(sp));
+  }
+
+  bool is_writable(uint64_t address) const {
+    return std::ranges::any_of(core_.segments(), [&](const format::CoreSegment& s) { return (s.flags & PF_W) && address >= s.begin && address < s.end; });
   }
 
   static constexpr uint64_t page = 4096;

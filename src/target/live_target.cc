@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <elf.h>
+#include <span>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -324,6 +326,7 @@ private:
       if (m.path == "[vdso]") vdso = m.begin;
     }
     modules_ = find_modules(mappings, memory_, search_);
+    open_replaced(proc, mappings);
     uint64_t entry = 0;
     if (auto words = base::read_file(proc + "/auxv"); words.ok())
       for (base::Reader r(std::as_bytes(std::span(*words))); r.ok();) {
@@ -337,6 +340,17 @@ private:
     if (Module m = find_vdso(memory_, vdso); m.end > m.begin) modules_.push_back(std::move(m));
     std::sort(modules_.begin(), modules_.end(),
               [](const Module& a, const Module& b) { return a.begin < b.begin; });
+  }
+
+  // Programs and libraries go on as they were when their files are updated.
+  void open_replaced(const std::string& proc, std::span<const FileMapping> mappings) {
+    for (Module& m : modules_) {
+      const auto first = std::ranges::lower_bound(mappings, m.begin, {}, &FileMapping::begin);
+      if (m.file || first == mappings.end() || first->begin != m.begin) continue;
+      char range[40];
+      std::snprintf(range, sizeof range, "/map_files/%lx-%lx", first->begin, first->end);
+      open_mapped(m, proc + range);
+    }
   }
 
   // Code and constants that nobody can have changed.

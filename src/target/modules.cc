@@ -206,6 +206,15 @@ Module find_vdso(Memory& memory, uint64_t address) {
   return m;
 }
 
+void open_mapped(Module& module, const std::string& path) {
+  auto file = format::ElfFile::open(path);
+  if (!file.ok()) return;
+  module.state = Module::found;
+  module.problem.clear();
+  module.opened = path;
+  module.file = std::make_shared<format::ElfFile>(std::move(*file));
+}
+
 void mark_program(std::vector<Module>& modules, uint64_t address) {
   for (Module& m : modules) m.is_program = address >= m.begin && address < m.end;
 }

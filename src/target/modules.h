@@ -28,6 +28,10 @@ std::vector<Module> find_loaded(Memory& memory, uint64_t program_headers, uint64
 // The code that the kernel puts into each process, at AT_SYSINFO_EHDR; state is missing if it is not there.
 Module find_vdso(Memory& memory, uint64_t address);
 
+// For a module of a live process without a file: what is mapped there, whose name was deleted or is another file's now. `path` is
+// /proc/PID/map_files/BEGIN-END of its first mapping.
+void open_mapped(Module& module, const std::string& path);
+
 // Marks the module that holds the address (AT_PHDR, AT_ENTRY) as the main program.
 void mark_program(std::vector<Module>& modules, uint64_t address);
 

@@ -47,7 +47,7 @@ base::Error refusal(pid_t pid, int code) {
   if (!tracer.empty() && tracer != "0") {
     auto name = base::read_file("/proc/" + tracer + "/comm");
     return {base::Failure::permission, process + " is held by another debugger: process " + tracer +
-                                           (name.ok() ? " (" + std::string(base::trim(*name)) + ")" : "") +
+                                           (name.ok() ? " (" + base::printable(base::trim(*name)) + ")" : "") +
                                            "; end that first, or read without a stop: --no-stop"};
   }
   auto scope = base::read_file("/proc/sys/kernel/yama/ptrace_scope");

@@ -12,6 +12,7 @@
 #include "target/core_target.h"
 #include "tool/file_note.h"
 #include "tool/scripts.h"
+#include "tool/standard_output.h"
 #include "tool/tool.h"
 
 namespace tool {
@@ -79,6 +80,9 @@ static int run_core(session::Arguments arguments, const session::ReadyTool& tool
   probe::StoppedProgram stopped(**target, stacks);
   const bool is_heap = !arguments.words.empty() && heap::is_heap_question(arguments.words[0]) &&
                        !arguments.has(OptionId::execute);
+  const bool is_script = !is_heap && (!arguments.words.empty() || arguments.has(OptionId::execute));
+  if (const std::string* output = arguments.value(OptionId::output); output && !is_script && !flame)
+    if (const base::Status opened = say_to(*output); !opened.ok()) return fail(opened.error());
   if (flame) {
     auto written = is_heap ? heap::write_holders(**target, stacks, arguments.words, *flame)
                            : snapshot::write_stacks(stopped, *flame);
@@ -90,7 +94,7 @@ static int run_core(session::Arguments arguments, const session::ReadyTool& tool
     say(*text);
     return 0;
   }
-  if (arguments.words.empty() && !arguments.has(OptionId::execute)) {
+  if (!is_script && !is_heap) {
     snapshot::SummaryOptions options = {.json = arguments.has(OptionId::json), .with_heap = true};
     if (const std::string* text = arguments.value(OptionId::frames)) {
       auto frames = session::read_count("--frames", *text, 1'000'000);

@@ -2,12 +2,14 @@
 //
 // The process ends by _exit: output has been written by then, descriptors are the kernel's to close, and
 // taking apart what was built up would only delay the end.
+#include "base/fd.h"
 #include "base/text.h"
 #include "policy/enforce.h"
 #include "session/output.h"
 #include "spec/complete_table.h"
 #include "spec/subcommands.h"
 #include "tool/scripts.h"
+#include "tool/standard_output.h"
 #include "tool/tool.h"
 
 #include <cerrno>
@@ -22,10 +24,19 @@
 namespace tool {
 
 static int lost_output = 0; // an errno: not all of it could be written
+static std::string output_name = "standard output";
 
 void say(std::string_view text) {
   if (const int error = base::write_all(STDOUT_FILENO, text)) lost_output = error;
 }
+bool has_lost_output() { return lost_output != 0; }
+base::Status say_to(const std::string& file) {
+  const base::Fd out(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!out.valid() || ::dup2(out.get(), STDOUT_FILENO) < 0) return base::errno_error("cannot open " + file, errno);
+  output_name = file;
+  return {};
+}
+
 void complain(std::string_view text) { base::write_all(STDERR_FILENO, text); }
 
 int refuse(std::string_view message) {
@@ -123,7 +134,7 @@ int main(int argc, char** argv) {
   std::fflush(nullptr);
   // Whoever closes a pipe has read enough.
   if (const int error = tool::lost_output ? tool::lost_output : session::lost_results(); error && error != EPIPE) {
-    tool::complain("ERROR: cannot write to standard output: " + std::string(std::strerror(error)) + "\n");
+    tool::complain("ERROR: cannot write to " + tool::output_name + ": " + std::string(std::strerror(error)) + "\n");
     if (!status) status = static_cast<int>(base::Failure::runtime);
   }
   ::_exit(status);

@@ -17,6 +17,7 @@
 #include "symbol/containers.h"
 #include "target/live_target.h"
 #include "tool/file_note.h"
+#include "tool/standard_output.h"
 #include "tool/tool.h"
 
 #include <algorithm>
@@ -212,9 +213,10 @@ static int run_snap(const session::Arguments& arguments, const session::ReadyToo
     return refuse("--async shows the tasks of the process: it takes no script and no --flame");
   auto target = target::open_live(request->pid, request->search);
   if (!target.ok()) return fail(target.error());
-  bool is_script = request->heap.empty() && request->flame.empty();
-  if (!is_script || (arguments.words.empty() && !arguments.has(OptionId::execute)))
-    return Snap(*request, **target, nullptr).run();
+  const bool is_script = request->heap.empty() && request->flame.empty() && (!arguments.words.empty() || arguments.has(OptionId::execute));
+  if (const std::string* output = arguments.value(OptionId::output); output && !is_script && request->flame.empty())
+    if (const base::Status opened = say_to(*output); !opened.ok()) return fail(opened.error());
+  if (!is_script) return Snap(*request, **target, nullptr).run();
   auto options = session::read_options(arguments);
   if (!options.ok()) return refuse(options.error().message);
   session::be_tool(*options, tool);

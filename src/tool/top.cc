@@ -7,6 +7,7 @@
 #include "session/output.h"
 #include "tool/sampled.h"
 #include "tool/screen.h"
+#include "tool/standard_output.h"
 #include "tool/tool.h"
 #include "tool/top_view.h"
 
@@ -62,7 +63,7 @@ struct Top {
   std::string losses = "0 lost";
 };
 
-// A table, or an object. false: nobody reads it.
+// A table, or an object. false: nobody reads it, or it cannot be written.
 bool Top::print(const flame::Look& look) {
   profile::Profile& p = look.profile;
   p.weigh_anew(look.gains);
@@ -84,7 +85,8 @@ bool Top::print(const flame::Look& look) {
     out += ", " + look.losses + "\n" + profile::top_text(p, request.report) + "\n";
   }
   p.about = about;
-  return base::write_all(STDOUT_FILENO, out) == 0;
+  say(out);
+  return !has_lost_output();
 }
 
 bool Top::look(const flame::Look& look) {

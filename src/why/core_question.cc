@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/print.h"
 #include "profile/tables.h"
+#include "snapshot/last_words.h"
 #include "snapshot/summary.h"
 #include "target/core_target.h"
 #include "why/inference.h"
@@ -104,7 +105,8 @@ void CoreFacts::add_crash() {
   const std::vector<snapshot::Line> stack = snapshot::fault_stack(stopped);
   const snapshot::Line* line = own_line(stack);
   if (!line && !stack.empty()) line = &stack.front();
-  std::string detail = f->address ? base::print("address 0x%llx", static_cast<unsigned long long>(*f->address)) : std::string();
+  std::string detail = snapshot::last_words(stopped);
+  if (f->address) detail = base::print("address 0x%llx", static_cast<unsigned long long>(*f->address));
   Slots slots = {{"name", std::string(target_.name())}, {"signal", std::string(f->signal_name)}, {"reason", reason_of(*f)}};
   if (line) {
     const std::string values = values_of(*line);

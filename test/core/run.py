@@ -21,7 +21,7 @@ import goroutines
 import heap_questions
 import static_tools
 import values
-from common import ENVIRONMENT, HERE, LIMIT, TMP, Skipped, acu_core, call, crashed, end, gcore, gdb, need, path, program, run_suite, script, start
+from common import ENVIRONMENT, HERE, LIMIT, SLOWNESS, TMP, Skipped, acu_core, call, crashed, end, gcore, gdb, need, path, program, run_suite, script, start
 
 
 # ---------------------------------------------------------------------------------------------- summary
@@ -43,6 +43,41 @@ def summary_as_json(acu):
     need(told["signal"] == "SIGSEGV" and told["address"] == "0x8", str(told)[:500])
     need([f["function"] for f in told["stacks"][0]["frames"]][:5] == ["leaf"] + ["middle"] * 4, str(told["stacks"][0]))
     need(len(told["stacks"][1]["threads"]) == 3, str(told["stacks"][1]))
+
+
+def answers_in_files(acu):
+    """-o takes what would go to standard output, also without a script."""
+    file = path("answer")
+    for words in (["--json"], ["leaks", "--json"], ["-e", 'oneshot { print("x"); }']):
+        plain = acu_core(acu, crashed(), *words)
+        need(acu_core(acu, crashed(), *words, "-o", file) == "" and open(file).read() == plain, f"{words}: {open(file).read()[:300]}")
+    done = call(acu, "snap", "-p", os.getpid(), "-o", file)
+    need(done.stdout == "" and open(file).read().startswith(f"process {os.getpid()} "), done.stdout[:300])
+    done = call(acu, "core", crashed(), "-o", "/dev/full")
+    need(done.returncode == 1 and "cannot write to /dev/full: No space left on device" in done.stderr, done.stderr)
+
+
+def endings(acu):
+    """What a program that aborted said last, and a stack that is too small: from the memory alone."""
+    binary, core = path("endings"), path("endings.core")
+    subprocess.run(["g++", "-g", "-O1", "-o", binary, os.path.join(HERE, "endings.cc"), "-pthread"], check=True, timeout=60 * SLOWNESS)
+    unmapped, overflow = "nothing is mapped there", "stack overflow"
+    for how, message, meaning in (
+            ("free twice", "free(): double free detected in tcache 2", None), ("at", "exception std::out_of_range: vector::_M_range_check: __n (which is 5) >= this->size() (which is 0)", None),
+            ("assert", f"endings: {HERE}/endings.cc:32: int main(int, char**): Assertion `how.empty() && \"nothing to do\"' failed.", None),
+            ("derived", "exception BrokenOrder: order 17 has no lines", None), ("long", "exception std::logic_error: " + 200 * "x", None),
+            ("plain", "exception Secret", None), ("int", "exception int", None), ("in a thread", "exception BrokenOrder: order 18 has no lines", None),
+            ("nothing more", None, None), ("caught, then aborts", None, None), ("overflow", None, overflow), ("overflow in a thread", None, overflow),
+            ("above the stack", None, unmapped)):
+        call("gdb", "-nx", "-batch", "-ex", f"run '{how}'", "-ex", "generate-core-file " + core, binary)
+        told = json.loads(acu_core(acu, core, "--json"))
+        need(told.get("message") == message, f"{how}: {told.get('message')}")
+        need(meaning is None or told.get("meaning") == meaning, f"{how}: {told.get('meaning')}")
+        text = acu_core(acu, core)
+        need((f"\nmessage   {message}\n" in text) if message else "\nmessage " not in text, f"{how}: {text}")
+        if message:
+            need(f"SIGABRT, abort: {message}" in call(acu, "why", "failing", core).stdout, f"{how}: acu why does not say it")
+        os.unlink(core)
 
 
 def deep_stacks(acu):
@@ -426,6 +461,26 @@ def heap_of_a_process(acu):
         end(process)
 
 
+def replaced_program(acu):
+    """A program that goes on after its file was deleted, or replaced by another one: an update."""
+    source, binary = path("updated.c"), path("updated")
+    with open(source, "w") as file:
+        file.write("#include <stdio.h>\n#include <unistd.h>\nvolatile int sink;\n__attribute__((noipa)) void serve(int request) {\n  for (;; sink = request) pause();\n}\n"
+                   'int main(void) { puts("ready"); fflush(stdout); serve(17); }\n')
+    for options in ([], ["-Wl,--build-id=none"]):
+        subprocess.run(["gcc", "-g", "-O1", *options, "-o", binary, source], check=True, timeout=60)
+        process = start(binary)
+        try:
+            os.unlink(binary)
+            text = call(acu, "snap", "-p", process.pid).stdout
+            need(re.search(r"serve\+0x.* at .*updated\.c:5", text) and "missing" not in text, text)
+            shutil.copy("/bin/true", binary)
+            text = call(acu, "snap", "-p", process.pid).stdout
+            need(re.search(r"serve\+0x.* at .*updated\.c:5", text) and "build-id is" not in text, text)
+        finally:
+            end(process)
+
+
 def gone_meanwhile(acu):
     """A process that ends at any time of the snapshot: an answer, or one sentence that says so."""
     for turn in range(30):
@@ -545,9 +600,9 @@ def find(acu):
 
 
 TESTS = [
-    leaks, find, summary_of_a_crash, summary_as_json, deep_stacks, as_gdb, oneshot, c_loop_and_maps, recursion, threads, frames, fault, reads_that_fail,
+    leaks, find, summary_of_a_crash, summary_as_json, answers_in_files, endings, deep_stacks, as_gdb, oneshot, c_loop_and_maps, recursion, threads, frames, fault, reads_that_fail,
     what_cannot_be, cut_anywhere, summary_of_a_cut_core, not_allowed, damaged, other_machines, missing_binary, huge_and_sparse, live_and_dead, nobody_there,
-    another_debugger, ended_but_there, as_eu_stack, lists, reads_that_may_fail, flame, cut_at_every_page, heap_of_a_process, gone_meanwhile,
+    another_debugger, ended_but_there, as_eu_stack, lists, reads_that_may_fail, flame, cut_at_every_page, heap_of_a_process, replaced_program, gone_meanwhile,
     given_by_callers, given_by_callers_in_scripts, given_by_callers_live, *floats.TESTS, *goroutines.TESTS, *heap_questions.TESTS, *static_tools.TESTS, *values.TESTS,
 ]
 

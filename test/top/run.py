@@ -111,6 +111,12 @@ def reader_that_goes():
     need(len(done.stdout.split("\n")) == 3, done.stdout)
 
 
+def full_disk():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([ACU, "top", "-a", "-n", "3", "-I", "200ms"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=patient(60))
+    need(done.returncode == 1 and "cannot write to standard output: No space left on device" in done.stderr, f"{done.returncode}: {done.stderr}")
+
+
 def signals_end_it():
     for number in (signal.SIGINT, signal.SIGTERM):
         process = subprocess.Popen([ACU, "top", "-a", "-I", "200ms"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
