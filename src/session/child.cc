@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -52,6 +53,7 @@ base::Result<std::string> find_executable(const std::string& name, std::string_v
   };
   if (name.find('/') != name.npos) {
     if (runs(name)) return name;
+    if (base::is_accessible(name.c_str(), F_OK)) return base::Error{base::Failure::usage, "`" + std::string(option) + "`: `" + name + "` is not an executable file"};
   } else if (const char* path = std::getenv("PATH")) {
     for (std::string_view folder : base::split(path, ':')) {
       std::string full = (folder.empty() ? "." : std::string(folder)) + "/" + name;
@@ -70,6 +72,9 @@ base::Result<base::Fd> watch_process(pid_t pid) {
   if (!fd.valid() && errno == ESRCH)
     return base::Error{base::Failure::nothing_matched, "there is no process " + std::to_string(pid)};
   if (!fd.valid()) return base::errno_error("cannot watch process " + std::to_string(pid), errno);
+  pollfd ended = {.fd = fd.get(), .events = POLLIN, .revents = 0};
+  if (::poll(&ended, 1, 0) > 0)
+    return base::Error{base::Failure::nothing_matched, "process " + std::to_string(pid) + " has ended; its parent has not waited for it yet (a zombie)"};
   return fd;
 }
 

@@ -4,6 +4,7 @@
 #include "proc/process_files.h"
 #include "report/page.h"
 #include "session/arguments.h"
+#include "session/child.h"
 #include "session/output.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
@@ -79,8 +80,8 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   out.question.pid = filter.pid;
   ACU_CHECK(choose_process(arguments, filter, out));
   if (const int pid = out.question.pid; pid >= 0) {
+    ACU_CHECK(session::watch_process(pid));
     out.question.name = proc::name_of_process(pid);
-    if (out.question.name.empty()) return usage("there is no process " + std::to_string(pid));
   }
   if (!out.question.file.empty() && (out.question.pid >= 0 || arguments.has(OptionId::measure)))
     return usage("`" + out.question.file + "`: a file is asked about by itself, without -p, -C, --container and --measure");

@@ -239,6 +239,7 @@ inline constexpr SlotKind lock[] = {
 inline constexpr SlotKind lock_cycle[] = {
     pid,
     {"threads", text, "", "thread -> thread -> thread"},
+    {"count", integer, "", "how many they are; 1: it waits for itself"},
     {"locks", text, "", "locks that they wait for"},
     function, file, line,
     {"seconds", number, "s", "since when none of them ran"},
@@ -394,7 +395,7 @@ inline constexpr SlotKind crash_report[] = {
 inline constexpr SlotKind stuck_thread[] = {
     pid,
     {"thread", integer, "", "thread"},
-    {"state", text, "", "its state: D, S, T"},
+    {"state", text, "", "its state: D, T, t, or frozen"},
     {"seconds", number, "s", "since when"},
     {"kernel_function", text, "", "where in the kernel"},
     {"what", text, "", "device, file or server that it waits for"},

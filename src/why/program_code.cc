@@ -37,7 +37,7 @@ Slots lock_cycle(const std::vector<uint32_t>& circle, const std::map<uint32_t, S
     names += (names.empty() ? "" : ", ") + (code ? code->variable(locks.at(tid)) : base::print("0x%llx", static_cast<unsigned long long>(locks.at(tid))));
     since = since > 0 ? std::min(since, threads.at(tid).seconds) : threads.at(tid).seconds;
   }
-  Slots out = {{"threads", way + std::to_string(circle.front())}, {"locks", names}, {"seconds", std::max(since, seconds)}};
+  Slots out = {{"threads", way + std::to_string(circle.front())}, {"count", static_cast<int64_t>(circle.size())}, {"locks", names}, {"seconds", std::max(since, seconds)}};
   put_location(out, location(circle.front()));
   return out;
 }

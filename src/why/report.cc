@@ -96,7 +96,9 @@ static std::string seconds(uint64_t ns) { return print("%.1f s", static_cast<dou
 
 std::string summary(const Answer& answer) {
   const size_t found = found_causes(answer).size();
-  return (found ? base::counted(found, "cause") + " found" : std::string("nothing found")) + " in " + seconds(answer.duration_ns);
+  const auto missing = static_cast<size_t>(std::ranges::count_if(answer.taken, [](const Taken& t) { return !t.problem.empty(); }));
+  const std::string without = found || !missing ? "" : ", without " + base::counted(missing, "measurement") + " that could not be taken";
+  return (found ? base::counted(found, "cause") + " found" : std::string("nothing found")) + " in " + seconds(answer.duration_ns) + without;
 }
 
 std::string rest_text(const Answer& answer) {
@@ -107,6 +109,12 @@ std::string rest_text(const Answer& answer) {
     if (!t.problem.empty()) out += "not measured: " + t.measurement + (t.pid < 0 ? "" : " of process " + std::to_string(t.pid)) + " (" + t.problem + ")\n";
   for (const std::string& note : answer.notes) out += "note: " + note + "\n";
   return out + "cost: " + print("%.2f s", static_cast<double>(answer.cpu_ns) / 1e9) + " of CPU time in " + seconds(answer.duration_ns) + "\n";
+}
+
+// Where to look for what is no cause that is known.
+static std::string where_it_is(int pid) {
+  const std::string process = " -p " + std::to_string(pid);
+  return "hint: `acu snap" + process + "` shows where its threads are, `acu waits" + process + "` what they wait for\n";
 }
 
 std::string answer_text(const Question& question, const Answer& answer) {
@@ -122,7 +130,9 @@ std::string answer_text(const Question& question, const Answer& answer) {
     if (!also.empty()) append_line(out, "also", &also);
   }
   for (const Finding* f : found) append_evidence(out, question, *f);
-  return out + "\n" + rest_text(answer);
+  out += "\n" + rest_text(answer);
+  if (found.empty() && question.pid >= 0 && question.file.empty()) out += where_it_is(question.pid);
+  return out;
 }
 
 namespace {

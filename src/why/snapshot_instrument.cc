@@ -1,5 +1,8 @@
 // The measurement `snapshot`: threads that did not move during the interval. Some wait for each other's mutexes in a circle; others hang in the kernel, or
-// are stopped. Their stacks do not change, so memory is read while the process goes on.
+// are stopped or frozen. Their stacks do not change, so memory is read while the process goes on.
+#include "base/text.h"
+#include "proc/process_files.h"
+#include "proc/text.h"
 #include "target/live_target.h"
 #include "trace/values.h"
 #include "why/instruments.h"
@@ -53,6 +56,24 @@ private:
 
 ProgramLocation SnapshotInstrument::location(const StillThread& thread) { return code() ? code()->location(thread) : ProgramLocation(); }
 
+// Its group is frozen: version 2, where the compiler may have inlined it into its caller, and version 1.
+bool is_frozen(const std::vector<std::string>& kernel) {
+  constexpr std::string_view freezers[] = {"do_freezer_trap", "get_signal", "__refrigerator"};
+  return !kernel.empty() && base::is_one_of(freezers, kernel.front());
+}
+
+// "gdb (process 17)"; empty: not known.
+std::string tracer_of(int pid) {
+  const std::string status = proc::text_of("/proc/" + std::to_string(pid) + "/status");
+  for (std::string_view line : base::split(status, '\n')) {
+    const std::vector<std::string_view> words = proc::words_of(line);
+    if (words.size() != 2 || words[0] != "TracerPid:" || words[1] == "0") continue;
+    const std::string name = proc::name_of_process(static_cast<int>(proc::decimal(words[1]).value_or(0)));
+    return base::printable(name) + " (process " + std::string(words[1]) + ")";
+  }
+  return {};
+}
+
 // Opened when it is first asked for; nullptr: it cannot be.
 ProgramCode* SnapshotInstrument::code() {
   if (!std::exchange(is_opened_, true)) {
@@ -64,6 +85,7 @@ ProgramCode* SnapshotInstrument::code() {
 
 // A file that the call is about, if its first argument is a descriptor, or what the kernel's functions are for.
 std::string SnapshotInstrument::waits_for(const StillThread& thread, const std::vector<std::string>& kernel) const {
+  if (thread.state == 't') return tracer_of(subject_.pid);
   std::string out;
   for (const std::string& function : kernel) {
     const auto* found = std::ranges::find_if(kernel_waits, [&](const KernelWait& w) { return function.find(w.part) != function.npos; });
@@ -82,12 +104,16 @@ void SnapshotInstrument::add_stuck(double seconds) {
   std::vector<const StillThread*> stuck;
   for (const auto& [tid, thread] : still_)
     if (thread.state == 'D' || thread.state == 'T' || thread.state == 't') stuck.push_back(&thread);
+  // A group freezes with all its threads; they look asleep.
+  const auto main = still_.find(static_cast<uint32_t>(subject_.pid));
+  if (stuck.empty() && main != still_.end() && main->second.state == 'S') stuck.push_back(&main->second);
   std::ranges::sort(stuck, std::greater(), &StillThread::seconds);
   if (stuck.size() > most_facts) stuck.resize(most_facts);
   for (const StillThread* t : stuck) {
     const std::vector<std::string> kernel = kernel_functions(subject_.pid, t->tid);
+    if (t->state == 'S' && !is_frozen(kernel)) continue;
     Slots slots = {{"thread", int64_t{t->tid}},
-                   {"state", std::string(1, t->state)},
+                   {"state", t->state == 'S' ? "frozen" : std::string(1, t->state)},
                    {"seconds", std::max(t->seconds, seconds)},
                    {"kernel_function", kernel.empty() ? std::string() : kernel.front()},
                    {"what", waits_for(*t, kernel)}};

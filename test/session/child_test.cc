@@ -143,6 +143,7 @@ TEST(Child, CommandsAreFoundInThePath) {
   EXPECT_FALSE(session::find_executable("", "-c").ok());
   EXPECT_EQ(*session::find_executable(scratch.path("mine"), "-c"), scratch.path("mine"));
   EXPECT_EQ(session::find_executable("./mine", "--").error().message, "`--`: there is no command `./mine`") << "a path is not looked for";
+  EXPECT_EQ(session::find_executable("/proc/self/maps", "--").error().message, "`--`: `/proc/self/maps` is not an executable file");
   ::setenv("PATH", before.c_str(), 1);
 }
 

@@ -19,7 +19,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import SLOWNESS, Skipped, need, patient, require_real_time, run_suite, untimed
+from tally import SLOWNESS, Skipped, Wrong, need, patient, require_real_time, run_suite, untimed
 
 TMP = tempfile.mkdtemp(prefix="acu-why-")
 ON_DISK = tempfile.mkdtemp(prefix="acu-why-", dir=os.environ.get("ACU_TEST_DISK", "/var/tmp"))  # fsync on tmpfs takes no time
@@ -48,6 +48,14 @@ def acu_why(acu, *words):
     done = subprocess.run([acu, "why", *words, "--json"], capture_output=True, text=True, timeout=100 * SLOWNESS)
     need(done.returncode == 0, f"{words}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done.stdout
+
+
+def wait_until(is_so):
+    for _ in range(int(100 * SLOWNESS)):
+        if is_so():
+            return
+        time.sleep(0.1)
+    raise Wrong("it never happens")
 
 
 def facts(acu, measurement, pid):
@@ -299,7 +307,7 @@ def causes(acu, kind, pid):
         done = subprocess.run([acu, "why", "--measure", measurement, "-p", str(pid), "--json"], capture_output=True, text=True, timeout=100 * SLOWNESS)
         if done.returncode:
             raise Skipped(f"rules need the measurement {measurement}: {done.stderr.strip().splitlines()[0]}")
-    answer = json.loads(acu_why(acu, kind, "-p", str(pid)))
+    answer = json.loads(acu_why(acu, *([] if kind == "any" else [kind]), "-p", str(pid)))
     return {f["cause"]: f["verdict"] for f in answer["findings"] if f["verdict"] in ("confirmed", "likely")}
 
 
@@ -361,6 +369,64 @@ def test_why_others_of_its_name_crash(acu):
 def test_why_threads_wait_for_each_other(acu):
     with running("deadlock") as pid:
         is_named(acu, "deadlock", "stuck", pid)
+
+
+def test_why_threads_wait_for_each_other_is_found_unasked(acu):
+    with running("deadlock") as pid:
+        is_named(acu, "deadlock", "any", pid)
+
+
+def test_why_a_thread_waits_for_itself(acu):
+    with running("relock") as pid:
+        is_named(acu, "deadlock", "any", pid)
+
+
+def test_why_it_is_stopped(acu):
+    with running("wait") as pid:
+        os.kill(pid, signal.SIGSTOP)
+        for kind in ("any", "stuck"):
+            is_named(acu, "stopped", kind, pid)
+        os.kill(pid, signal.SIGCONT)
+        done = subprocess.run([acu, "why", "stuck", "-q", "-p", str(pid)], capture_output=True, text=True, timeout=100 * SLOWNESS)
+        need("nothing found" in done.stdout and f"hint: `acu snap -p {pid}`" in done.stdout, done.stdout)
+
+
+def test_why_its_group_is_frozen(acu):
+    mounts = [line.split()[1] for line in open("/proc/mounts") if line.split()[2] == "cgroup2"]
+    if not mounts or os.geteuid() != 0:
+        raise Skipped("no control groups of version 2, or not root")
+    group = os.path.join(mounts[0], f"acu-why-frozen-{os.getpid()}")
+    with running("wait") as pid:
+        os.mkdir(group)
+        try:
+            open(os.path.join(group, "cgroup.procs"), "w").write(str(pid))
+            open(os.path.join(group, "cgroup.freeze"), "w").write("1")
+            wait_until(lambda: "frozen 1" in open(os.path.join(group, "cgroup.events")).read())
+            is_named(acu, "stopped", "stuck", pid)
+            need("is frozen with its control group" in acu_why(acu, "stuck", "-p", str(pid)), "why it is stopped is not said")
+        finally:
+            open(os.path.join(group, "cgroup.freeze"), "w").write("0")
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: "populated 0" in open(os.path.join(group, "cgroup.events")).read())
+            os.rmdir(group)
+
+
+def test_why_a_debugger_has_it(acu):
+    with running("wait") as pid, subprocess.Popen(["gdb", "-batch", "-p", str(pid), "-ex", "python import time; time.sleep(100)"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as gdb:
+        try:
+            wait_until(lambda: "\nState:\tt" in open(f"/proc/{pid}/status").read())
+            is_named(acu, "stopped", "stuck", pid)
+            need(f"gdb (process {gdb.pid})" in acu_why(acu, "stuck", "-p", str(pid)), "who it is is not said")
+        finally:
+            gdb.kill()
+
+
+def test_why_a_zombie(acu):
+    with subprocess.Popen(["/bin/true"]) as ended:
+        wait_until(lambda: "\nState:\tZ" in open(f"/proc/{ended.pid}/status").read())
+        for words in (["why", "-p"], ["trace", "-p"], ["top", "-n", "1", "-p"]):
+            done = subprocess.run([acu, *words, str(ended.pid)], capture_output=True, text=True, timeout=60 * SLOWNESS)
+            need(done.returncode == 3 and "has ended; its parent has not waited for it" in done.stderr, f"{words}: {done.returncode} {done.stderr}")
 
 
 def test_why_threads_that_take_turns_do_not(acu):

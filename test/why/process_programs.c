@@ -147,6 +147,11 @@ static void lock_both(int ordered) {
   pthread_join(a, NULL);
 }
 
+APART static void lock_again(void) {
+  pthread_mutex_lock(&journal);
+  pthread_mutex_lock(&journal);
+}
+
 // Until the child execs or ends, its parent is in an uninterruptible sleep.
 APART static void start_child(void) {
   if (vfork() == 0) {
@@ -254,6 +259,7 @@ int main(int argc, char** argv) {
   if (!strcmp(mode, "listen")) listen_only(what);
   if (!strcmp(mode, "deadlock")) lock_both(0);
   if (!strcmp(mode, "ordered")) lock_both(1);
+  if (!strcmp(mode, "relock")) lock_again();
   if (!strcmp(mode, "vfork")) start_child();
   if (!strcmp(mode, "look")) look(0);
   if (!strcmp(mode, "look-and-find")) look(1);

@@ -31,10 +31,11 @@
     "the host is as busy without them: then they are many, but cheap"))
 
 (defrule exec-storm-ahead
-  (births (parent ?parent) (program ?program&~"") (rate ?rate&:(>= ?rate 20)) (lifetime ?lifetime&:(< ?lifetime 1e9)))
+  (births (by ?births) (parent ?parent) (program ?program&~"") (rate ?rate&:(>= ?rate 20)) (lifetime ?lifetime&:(< ?lifetime 1e9)))
+  (evidence (cause exec-storm) (subject ?subject&:(eq ?subject (process-subject ?parent))) (by ?births) (decisive yes))
   (run-queue (by ?by) (ahead ?program) (ahead_share ?part&:(>= ?part 0.3)))
   =>
-  (see exec-storm (process-subject ?parent) ?by (str-cat ?program " runs in " (percent ?part) " of the time that others wait for a CPU")))
+  (see exec-storm ?subject ?by (str-cat ?program " runs in " (percent ?part) " of the time that others wait for a CPU")))
 
 ; They take CPUs from all others.
 (defrule exec-storm-delays
