@@ -89,9 +89,13 @@ base::Status compile_own(Compiled& compiled, base::Source& source, const Own& ow
   }
   if (ok) return {};
   if (const std::string told = about_inserted(diagnostics, source, parts); !told.empty()) return base::Error{base::Failure::usage, told};
-  const bool blind = compiled.machine && !compiled.machine->tracefs();
-  return base::Error{blind ? compiled.machine->tracefs_error().kind : failure_of(diagnostics),
-                     "cannot " + std::string(own.aim) + ": " + diagnostics.render(source, false)};
+  const std::string what = "cannot " + std::string(own.aim) + ": ";
+  const bool is_blind = compiled.machine && !compiled.machine->tracefs();
+  if (!is_blind) return base::Error{failure_of(diagnostics), what + diagnostics.render(source, false)};
+  // Where in the script does not matter: no tracepoint can be found.
+  const auto first = std::ranges::find(diagnostics.all(), base::Severity::error, &base::Diagnostic::severity);
+  const std::string told = first == diagnostics.all().end() ? compiled.machine->tracefs_error().message : first->message + (first->hint.empty() ? "" : "\nHINT: " + first->hint);
+  return base::Error{compiled.machine->tracefs_error().kind, what + told};
 }
 
 KernelOptions kernel_options(const Compiled& compiled, const base::Source& source, const std::optional<Child>& child) {
@@ -103,13 +107,13 @@ KernelOptions kernel_options(const Compiled& compiled, const base::Source& sourc
           .source = &source};
 }
 
-// "0 0x3 0x7ffd… …", the last two words the stack and the place; "running".
+// "0 0x3 0x7ffd… …", the last two words the stack and the place; "running". A thread of the kernel has zeros, as it makes no calls.
 std::optional<CallInProgress> call_in_progress(uint32_t tid) {
   auto text = base::read_file("/proc/" + std::to_string(tid) + "/syscall");
   if (!text.ok()) return std::nullopt;
   const std::vector<std::string_view> words = base::split(base::trim(*text), ' ');
   auto number = base::parse_integer(words[0]);
-  if (!number) return std::nullopt;
+  if (!number || words.back() == "0x0") return std::nullopt;
   CallInProgress out{.number = static_cast<int64_t>(*number)};
   for (size_t i = 0; i < out.arguments.size() && i + 1 < words.size(); i++)
     out.arguments[i] = base::parse_integer(words[i + 1]).value_or(0);

@@ -38,6 +38,15 @@ std::string until_zero(Bytes bytes) {
   return std::string(begin, ::strnlen(begin, bytes.size()));
 }
 
+void append_arguments(std::string& json, const CallParts& parts) {
+  json += ",\"arguments\":[";
+  for (size_t i = 0; i < parts.arguments.size(); i++) {
+    json += i ? "," : "";
+    report::append_json(json, std::string_view(parts.arguments[i]));
+  }
+  json += "]";
+}
+
 } // namespace
 
 bool CallLines::needs_times() const {
@@ -348,12 +357,7 @@ std::string CallLines::json(const Call& call, const std::string& stack) {
   const CallParts parts = call_parts(call, shown_);
   add("call", std::string_view(parts.name));
   if (call.is_32()) add_number("bits", 32);
-  out += ",\"arguments\":[";
-  for (size_t i = 0; i < parts.arguments.size(); i++) {
-    out += i ? "," : "";
-    report::append_json(out, std::string_view(parts.arguments[i]));
-  }
-  out += "]";
+  append_arguments(out, parts);
   if (call.duration_ns != Call::no_time) {
     add_number("result", call.failed() ? -1 : call.result);
     if (call.failed()) add("error", std::string_view(parts.error));
@@ -398,9 +402,27 @@ std::string CallLines::line(const type::Type& type, Bytes bytes, report::Printer
 }
 
 std::string CallLines::line(const Unfinished& call) const {
-  const std::string name = call_name(call.call), tid = std::to_string(call.tid);
-  if (options_.json) return "{\"tid\":" + tid + ",\"call\":\"" + name + "\",\"unfinished\":true" + (call.ns ? ",\"seconds\":" + seconds(*call.ns) : "") + "}\n";
-  return "[pid " + tid + "] " + name + "(... <unfinished" + (call.ns ? " after " + seconds(*call.ns) : call.began_before ? ", begun before" : "") + ">\n";
+  const std::string tid = std::to_string(call.tid);
+  CallParts parts;
+  parts.name = call_name(call.call);
+  parts.arguments = {"..."};
+  if (call.arguments) {
+    Call begun;
+    begun.number = call.call;
+    begun.pid = begun.tid = call.tid;
+    begun.arguments = *call.arguments;
+    begun.result = -1; // what it would write is not there yet
+    parts = call_parts(begun, shown_);
+  }
+  if (options_.json) {
+    std::string out = "{\"tid\":" + tid + ",\"call\":";
+    report::append_json(out, std::string_view(parts.name));
+    if (call.arguments) append_arguments(out, parts);
+    return out + ",\"unfinished\":true" + (call.ns ? ",\"seconds\":" + seconds(*call.ns) : "") + "}\n";
+  }
+  std::string out = "[pid " + tid + "] " + parts.name + "(";
+  for (size_t i = 0; i < parts.arguments.size(); i++) out += (i ? ", " : "") + parts.arguments[i];
+  return out + " <unfinished" + (call.ns ? " after " + seconds(*call.ns) : call.began_before ? ", begun before" : "") + ">\n";
 }
 
 } // namespace trace

@@ -38,6 +38,7 @@ public:
     int call = 0;
     bool began_before = false;  // all that was seen
     std::optional<uint64_t> ns; // since it began, where that is known
+    std::optional<std::array<uint64_t, 6>> arguments = {}; // the memory that they point to is not read
   };
   std::string line(const Unfinished& call) const;
   // The threads in printed lines, and whether the last call was from a 32-bit program.

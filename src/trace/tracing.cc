@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/fd.h"
 #include "base/text.h"
 #include "bpf/features.h"
 #include "report/json.h"
@@ -21,6 +22,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <elf.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <set>
@@ -181,6 +183,13 @@ base::Status Tracer::live() {
   return {};
 }
 
+// A program that makes its calls by the numbers of i386.
+bool runs_32_bits(uint32_t tid) {
+  char identification[EI_NIDENT] = {};
+  const base::Fd file(::open(("/proc/" + std::to_string(tid) + "/exe").c_str(), O_RDONLY | O_CLOEXEC));
+  return file.valid() && ::read(file.get(), identification, sizeof identification) == sizeof identification && identification[EI_CLASS] == ELFCLASS32;
+}
+
 // Calls that have not returned, and what was left out.
 base::Status Tracer::report_rest() {
   // Whether they are asked for is seen when they return.
@@ -195,18 +204,20 @@ base::Status Tracer::report_rest() {
     const uint64_t since = number_at<uint64_t>(e.values, 0);
     seen.insert(tid);
     if (auto call = session::call_in_progress(tid); call && since && runner->detached_ns() > since)
-      tell({.tid = tid, .call = static_cast<int>(call->number) + (since & 1 ? Call::first_of_32 : 0), .ns = runner->detached_ns() - since});
+      tell({.tid = tid, .call = static_cast<int>(call->number) + (since & 1 ? Call::first_of_32 : 0), .ns = runner->detached_ns() - since, .arguments = call->arguments});
   }
   for (const auto& [tid, is_32] : lines.threads())
     if (auto call = seen.insert(tid).second ? session::call_in_progress(tid) : std::nullopt)
-      tell({.tid = tid, .call = static_cast<int>(call->number) + (is_32 ? Call::first_of_32 : 0)});
+      tell({.tid = tid, .call = static_cast<int>(call->number) + (is_32 ? Call::first_of_32 : 0), .ns = {}, .arguments = call->arguments});
   // Of one process also what its threads have been in all the time: there it may hang.
   std::error_code gone;
   if (options.filter.pid >= 0)
     for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(options.filter.pid) + "/task", gone)) {
       const auto tid = static_cast<uint32_t>(base::parse_integer(thread.path().filename().string()).value_or(0));
       const std::optional<session::CallInProgress> call = seen.contains(tid) ? std::nullopt : session::call_in_progress(tid);
-      if (call && std::ranges::count(options.calls, call->number)) tell({.tid = tid, .call = static_cast<int>(call->number), .began_before = true});
+      const bool is_32 = call && call->number >= 0 && runs_32_bits(tid);
+      if (call && (is_32 || std::ranges::count(options.calls, call->number)))
+        tell({.tid = tid, .call = static_cast<int>(call->number) + (is_32 ? Call::first_of_32 : 0), .began_before = true, .ns = {}, .arguments = call->arguments});
     }
   return {};
 }

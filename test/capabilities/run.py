@@ -181,6 +181,19 @@ def the_document_has_this_table(acu):
     need(there == now, "\n".join(different[:6]) or "another number of lines")
 
 
+def refusals_show_no_script_of_acus_own(acu):
+    """One sentence and what helps; and who could not measure has not found nothing."""
+    prepare(acu)
+
+    def as_nobody(*words):
+        return subprocess.run(["setpriv", "--reuid", str(NOBODY), "--clear-groups", state["acu"], *words], capture_output=True, text=True, timeout=60 * SLOWNESS, cwd="/")
+    for words in (["trace"], ["slow", "syscalls"], ["record", "offcpu", "-o", os.path.join(TMP, "results", "refused.acu")]):
+        done = as_nobody(*words, "--", "/bin/true")
+        need(done.returncode == 4 and done.stderr.count("ERROR") == 1 and "~~~" not in done.stderr and "CAP_DAC_READ_SEARCH is missing" in done.stderr, f"{words}: {done.returncode} {done.stderr}")
+    done = as_nobody("why", "-q", "--duration", "4s")
+    need(re.search(r"^this host: nothing found in .* s, without \d measurements that could not be taken$", done.stdout, re.M), done.stdout + done.stderr)
+
+
 def session_gives_up_what_it_needs_no_more(acu):
     """CapEff of acu while it runs, as root and as nobody with a capability that it never needs."""
     prepare(acu)
@@ -210,7 +223,7 @@ if __name__ == "__main__":
     if WRITE:
         sys.argv.remove("--write")
     try:
-        status = run_suite([each_cell_works_or_names_what_is_missing, all_work_with_all_of_them, the_document_has_this_table, session_gives_up_what_it_needs_no_more], TMP)
+        status = run_suite([each_cell_works_or_names_what_is_missing, all_work_with_all_of_them, the_document_has_this_table, refusals_show_no_script_of_acus_own, session_gives_up_what_it_needs_no_more], TMP)
     finally:
         if "roots" in state:
             state["roots"].kill()

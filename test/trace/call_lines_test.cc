@@ -316,10 +316,15 @@ TEST(CallLines, CallsInProgressAtTheEnd) {
   EXPECT_EQ(lines.line({.tid = 7, .call = call_number("read"), .began_before = true}), "[pid 7] read(... <unfinished, begun before>\n");
   EXPECT_EQ(lines.line({.tid = 7, .call = call_number("read")}), "[pid 7] read(... <unfinished>\n");
   EXPECT_EQ(lines.line({.tid = 7, .call = 500}), "[pid 7] syscall_0x1f4(... <unfinished>\n");
+  const std::array<uint64_t, 6> arguments = {3, 0x1000, 64};
+  EXPECT_EQ(lines.line({.tid = 7, .call = call_number("read"), .began_before = true, .arguments = arguments}), "[pid 7] read(3, 0x1000, 64 <unfinished, begun before>\n");
+  EXPECT_EQ(lines.line({.tid = 7, .call = call_number("pause"), .arguments = arguments}), "[pid 7] pause( <unfinished>\n");
   TracingOptions options = all_calls();
   options.json = true;
   const CallLines json(options);
   EXPECT_EQ(json.line({.tid = 7, .call = call_number("read"), .ns = 1'500'000'000}), "{\"tid\":7,\"call\":\"read\",\"unfinished\":true,\"seconds\":1.500000}\n");
+  EXPECT_EQ(json.line({.tid = 7, .call = call_number("read"), .arguments = arguments}),
+            "{\"tid\":7,\"call\":\"read\",\"arguments\":[\"3\",\"0x1000\",\"64\"],\"unfinished\":true}\n");
 }
 
 // ---- only calls on a path

@@ -526,9 +526,12 @@ def a_process_that_hangs(acu):
     try:
         time.sleep(0.3 * SLOWNESS)
         _, text, status = trace(acu, "-q", "-p", str(target.pid), "--duration", "300ms")
-        need(status == 0 and text == f"[pid {target.pid}] clock_nanosleep(... <unfinished, begun before>\n", text)
+        need(status == 0 and re.fullmatch(rf"\[pid {target.pid}\] clock_nanosleep\(CLOCK_REALTIME, 0, 0x[0-9a-f]+, 0x[0-9a-f]+ <unfinished, begun before>\n", text), text)
         _, text, _ = trace(acu, "-q", "-p", str(target.pid), "-e", "futex", "--duration", "300ms")
         need(text == "", text)
+        if open("/proc/2/comm").read() == "kthreadd\n":
+            _, text, _ = trace(acu, "-q", "-p", "2", "--duration", "300ms")
+            need(text == "", f"a thread of the kernel makes no calls: {text}")
     finally:
         target.kill()
         target.wait()
@@ -686,6 +689,26 @@ def calls_of_32_bits(acu):
     need(rows[0]["call"] == "close" and rows[0]["bits"] == 32 and rows[0]["arguments"] == ["3"], str(rows))
 
 
+def a_32_bit_program_that_hangs(acu):
+    """pause() of i386 has the number of another call of x86-64."""
+    source, program = os.path.join(TMP, "pause32.s"), os.path.join(TMP, "pause32")
+    with open(source, "w") as file:
+        file.write(".globl _start\n_start: movl $29, %eax; int $0x80\njmp _start\n")
+    subprocess.run(["as", "--32", "-o", program + ".o", source], check=True, timeout=20 * SLOWNESS)
+    subprocess.run(["ld", "-m", "elf_i386", "-o", program, program + ".o"], check=True, timeout=20 * SLOWNESS)
+    try:
+        target = subprocess.Popen([program])
+    except OSError:
+        raise Skipped("this kernel runs no programs of 32 bits") from None
+    try:
+        time.sleep(0.3 * SLOWNESS)
+        _, text, _ = trace(acu, "-q", "-p", str(target.pid), "--duration", "300ms")
+        need(re.fullmatch(rf"\[pid {target.pid}\] pause\(.* <unfinished, begun before>\n", text), text)
+    finally:
+        target.kill()
+        target.wait()
+
+
 def programs_of_32_bits(acu):
     """One that executes one of 64 bits: after an execve the kernel has the number of the new program's execve in place of its own."""
     source, program = os.path.join(TMP, "execve32.s"), os.path.join(TMP, "execve32")
@@ -728,7 +751,7 @@ def as_strace(name):
 
 
 TESTS = [as_strace(name) for name in PROGRAMS]
-TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, programs_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, sockets_and_devices, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, kinds_of_difference, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
+TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, a_32_bit_program_that_hangs, programs_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, sockets_and_devices, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, kinds_of_difference, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
