@@ -70,7 +70,7 @@ std::string in_words(std::string_view one, std::string_view several, const std::
   for (size_t i = 0; i < numbers.size(); i++) {
     const std::string number = std::to_string(numbers[i]);
     auto name = base::read_file("/proc/" + number + "/comm");
-    out += (i ? ", " : " ") + number + (name.ok() ? " (" + std::string(base::trim(*name)) + ")" : "");
+    out += (i ? ", " : " ") + number + (name.ok() ? " (" + base::printable(base::trim(*name)) + ")" : "");
   }
   return out;
 }

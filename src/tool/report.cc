@@ -11,6 +11,7 @@
 #include "tool/range.h"
 #include "tool/tool.h"
 
+#include <algorithm>
 #include <unistd.h>
 
 namespace tool {
@@ -30,6 +31,8 @@ static base::Result<int> show_profile(profile::Profile& p, const session::Argume
     ACU_CHECK(base::write_file(*arguments.value(OptionId::output), format->write(p)));
     return 0;
   }
+  if (!options.function.empty() && std::ranges::none_of(profile::functions_of(p, options.by), [&](const profile::Row& r) { return base::glob_match(options.function, r.name); }))
+    return base::Error{base::Failure::nothing_matched, "--function: no function of the recording matches " + base::quoted(options.function)};
   say(arguments.has(OptionId::json) ? profile::report_json(p, options) : profile::report_text(p, options));
   return 0;
 }

@@ -1115,6 +1115,8 @@ def tables_for_a_terminal():
         need(part in text, f"no `{part}` in:\n{text}")
     text = acu("report", recording()["file"], "--function", "hot").stdout
     need(re.search(r"^hot: .*\n  called by\n.*main", text, re.M), text)
+    done = acu("report", recording()["file"], "--function", "no_such_*", status=3)
+    need(not done.stdout and "no function of the recording matches `no_such_*`" in done.stderr, done.stdout + done.stderr)
 
 
 def mistakes_name_what_was_meant():

@@ -169,6 +169,9 @@ def names_do_not_control_terminals():
             # In a pipe bytes are what they are; a script that writes escapes itself is obeyed.
             piped = subprocess.run([ACU, "-q", "-e", f"profile:hz:99 {mine} {{ print(comm); exit() }}"], capture_output=True, timeout=60 * SLOWNESS).stdout
             need(b"ev\x1b]0;x\x07il" in piped, repr(piped))
+            # A heading is one line, wherever it goes.
+            heading = subprocess.run([ACU, "stat", "-e", "page-faults", "-p", pid, *time], capture_output=True, timeout=60 * SLOWNESS).stderr
+            need(b"\x1b" not in heading and f"process {pid} (ev\\x1b]0;x".encode() in heading, repr(heading))
             need(b"\x1b[2J" in on_terminal("-q", "-e", "begin { printf(\"\\x1b[2J\"); exit() }"), "a script's own escapes")
         finally:
             process.kill()
