@@ -29,7 +29,7 @@ constexpr double unmeasured_cost = 0.5;    // CPUs, where the kernel does not me
 DutyCycle::DutyCycle(session::Backend& backend, const ir::Program& program, const spec::DutyCycle& cycle, int pid)
     : backend_(backend), program_(program), cycle_(cycle), is_of_process_(!cycle.is_of_host),
       budget_(cycle.budget * (cycle.is_of_host ? static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN)) : 1)),
-      hit_ns_(cycle.hit_ns ? static_cast<double>(cycle.hit_ns) : trap_cost_ns(program)) {
+      hit_ns_(cycle.hit_ns ? static_cast<double>(cycle.hit_ns) : emulated_trap_ns()) {
   if (is_of_process_ && ::clock_getcpuclockid(pid, &clock_) != 0) clock_ = CLOCK_MONOTONIC;
   for (uint32_t i = 0; i < program.probes.size(); i++)
     if (program.probes[i].context != probe::Context::none && program.probes[i].name.starts_with(cycle.probes)) probes_.push_back(i);

@@ -77,11 +77,6 @@ double cost_of(Sample sample, double typical_ns) {
   return found.ok() && *found > 0 ? *found : typical_ns;
 }
 
-double emulated_ns() {
-  static const double cost = cost_of(acu_probed_emulated, typical_emulated_ns);
-  return cost;
-}
-
 double stepped_ns() {
   static const double cost = cost_of(acu_probed_stepped, typical_stepped_ns);
   return cost;
@@ -97,6 +92,11 @@ bool is_stepped(const probe::Event& event, bool with_nops) {
 
 std::string place_in_acu() { return place_of(acu_probed_emulated); }
 
+double emulated_trap_ns() {
+  static const double cost = cost_of(acu_probed_emulated, typical_emulated_ns);
+  return cost;
+}
+
 double trap_cost_ns(const ir::Program& program) {
   struct utsname kernel = {};
   ::uname(&kernel);
@@ -107,7 +107,7 @@ double trap_cost_ns(const ir::Program& program) {
       for (const uint32_t event : p.events) places++, stepped += is_stepped(program.events[event], with_nops);
   if (!places) return 0;
   const double share = static_cast<double>(stepped) / static_cast<double>(places);
-  return (stepped < places ? (1 - share) * emulated_ns() : 0) + (stepped ? share * stepped_ns() : 0);
+  return (stepped < places ? (1 - share) * emulated_trap_ns() : 0) + (stepped ? share * stepped_ns() : 0);
 }
 
 } // namespace budget

@@ -391,7 +391,7 @@ base::Status Sampler::add_waiting(session::StackReader& stacks) {
 // CPUs that the traps of its probes took.
 base::Result<double> Sampler::trap_share() {
   ACU_TRY(const uint64_t hits, read_number("hits"));
-  return static_cast<double>(hits) * budget::trap_cost_ns(runner->program()) / static_cast<double>(recording.profile.about.duration_ns);
+  return static_cast<double>(hits) * budget::emulated_trap_ns() / static_cast<double>(recording.profile.about.duration_ns);
 }
 
 // Notes by number.

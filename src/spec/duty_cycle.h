@@ -11,7 +11,7 @@ struct DutyCycle {
   std::string_view probes = {};   // those whose names begin so; empty: none
   double budget = 0;              // of the CPUs that is_of_host means
   bool is_of_host = false;        // all, as everything on the host is slower; else one: a process is
-  uint64_t hit_ns = 0;            // what an event costs beside the run of its program; 0: that is measured for user probes
+  uint64_t hit_ns = 0;            // what an event costs beside the run of its program; 0: that of an emulated instruction, as at the functions that are called most
   uint64_t attached_first_ns = 0;   // minimum time attached at the start, whatever the cost, so that short recordings are exact
   uint64_t shortest_ns = 5'000'000; // of windows
   uint64_t settle_ns = 0;           // time after attaching in which events are ignored: the program first catches up
