@@ -61,7 +61,7 @@ base::Status DutyCycle::tick() {
 void DutyCycle::end() {
   stop_measuring();
   ended_ns_ = base::clock_ns();
-  if (state_ == State::closed || state_ == State::settling)
+  if (is_in_gap())
     in_gaps_ += progress() - progress_;
   else
     account();
@@ -70,7 +70,7 @@ void DutyCycle::end() {
 double DutyCycle::attached_share() const { return ended_ns_ > begun_ns_ ? open_ns_ / static_cast<double>(ended_ns_ - begun_ns_) : 1; }
 
 double DutyCycle::correction_of_last_gap() const {
-  if ((state_ != State::closed && state_ != State::settling) || closed_ns_ <= begun_ns_) return 1;
+  if (!is_in_gap() || closed_ns_ <= begun_ns_) return 1;
   return static_cast<double>(ended_ns_ - begun_ns_) / static_cast<double>(closed_ns_ - begun_ns_);
 }
 

@@ -63,6 +63,8 @@ private:
   double progress() const;
   base::Status set_each(uint64_t each);
 
+  bool is_in_gap() const { return state_ == State::closed || state_ == State::settling; }
+
   session::Backend& backend_;
   const ir::Program& program_;
   const spec::DutyCycle& cycle_;

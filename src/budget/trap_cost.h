@@ -7,7 +7,7 @@
 
 namespace budget {
 
-// A place of a user probe that is never hit but by trap_cost_ns(): in a function of acu itself. A probe whose places are known later is put there.
+// A place of a user probe that is never hit but by emulated_trap_ns(): in a function of acu itself. A probe whose places are known later is put there.
 std::string place_in_acu();
 
 // Cost of one hit in ns, without the program's run time, measured once with probes on functions of acu itself (a few milliseconds); if that fails,

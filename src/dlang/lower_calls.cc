@@ -12,7 +12,7 @@ using base::quoted;
 bool Lowering::has_arguments(const Node& n, size_t least, size_t most) {
   if (n.parts.size() >= least && n.parts.size() <= most) return true;
   const std::string wanted = least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most);
-  std::string_view tag = n.text == "stack" ? "D_STACK_PROTO" : n.text == "ustack" || n.text == "jstack" ? "D_USTACK_PROTO" : d_tag::proto_len;
+  std::string_view tag = n.text == "stack" ? d_tag::stack_proto : n.text == "ustack" || n.text == "jstack" ? d_tag::ustack_proto : d_tag::proto_len;
   for (const AggregationTags& t : aggregation_tags)
     if (t.action == n.text) tag = t.proto;
   error(tag, n.where, quoted(n.text) + " takes " + wanted + (most == 1 ? " argument" : " arguments") + ", not " + std::to_string(n.parts.size()));
@@ -23,7 +23,7 @@ bool Lowering::has_arguments(const Node& n, size_t least, size_t most) {
 Value Lowering::lower_stack(const Node& n) {
   if (!has_arguments(n, 0, n.text == "stack" ? 1 : 2)) return wrong(n.where);
   if (n.parts.size() == 2)
-    if (const auto bytes = constant(*n.parts[1]); !bytes || *bytes < 0) return error("D_USTACK_STRSIZE", n.parts[1]->where, quoted(n.text) + " takes a constant number of bytes"), wrong(n.where);
+    if (const auto bytes = constant(*n.parts[1]); !bytes || *bytes < 0) return error(d_tag::ustack_strsize, n.parts[1]->where, quoted(n.text) + " takes a constant number of bytes"), wrong(n.where);
   std::vector<lang::Expr*> depth;
   if (!n.parts.empty()) {
     const auto frames = constant(*n.parts[0]);

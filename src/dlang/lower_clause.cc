@@ -232,7 +232,7 @@ void Lowering::add_printa(const Node& n) {
   if (first >= n.parts.size()) return error(d_tag::printa_proto, n.where, "printa() takes an aggregation", "write `printa(@name)` or `printa(\"%s %@d\\n\", @name)`");
   for (size_t i = first; i < n.parts.size(); i++) {
     if (n.parts[i]->kind != NodeKind::aggregation || !n.parts[i]->parts.empty())
-      return error("D_PRINTA_AGGARG", n.parts[i]->where, "printa() takes whole aggregations: `@name`");
+      return error(d_tag::printa_aggarg, n.parts[i]->where, "printa() takes whole aggregations: `@name`");
     const size_t index = aggregation_of(*n.parts[i], nullptr, n.text);
     if (index == ~size_t{0}) return;
     if (!item.aggregations.empty() && plan_->aggregations[item.aggregations[0]].keys != plan_->aggregations[index].keys)
@@ -277,7 +277,7 @@ void Lowering::add_aggregation_action(const Node& n, ItemKind kind) {
     item.arguments = 1;
     const Value number = lower(*n.parts[1]);
     if (number.type.kind != Type::number && number.type.kind != Type::unknown)
-      return error(may_number ? "D_TRUNC_SCALAR" : "D_NORMALIZE_SCALAR", n.parts[1]->where, quoted(n.text) + " takes a number");
+      return error(may_number ? d_tag::trunc_scalar : d_tag::normalize_scalar, n.parts[1]->where, quoted(n.text) + " takes a number");
     add_argument({cast(number.e, int64_type), int64_type});
   }
   record_.items.push_back(std::move(item));

@@ -84,9 +84,7 @@ private:
     const auto type = memory_.word(header - type_before_class);
     const auto name = type ? type_name(*type) : std::nullopt;
     if (!name || name->empty()) return {};
-    constexpr std::string_view words = "typeinfo name for ";
-    const std::string shown = symbol::demangle("_ZTS" + *name);
-    std::string out = "exception " + (shown.starts_with(words) ? shown.substr(words.size()) : *name);
+    std::string out = "exception " + symbol::demangle_type(*name);
     if (!has_text(*type)) return out;
     const auto text = memory_.word(header + object_after_class + word);
     const auto what = text ? memory_.text(*text, longest_message) : std::nullopt;

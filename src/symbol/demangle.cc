@@ -69,4 +69,11 @@ std::string demangle(std::string_view name) {
   return {};
 }
 
+std::string demangle_type(std::string_view name) {
+  constexpr std::string_view words = "typeinfo name for ";
+  if (name.starts_with('*')) name.remove_prefix(1);
+  const std::string shown = demangle("_ZTS" + std::string(name));
+  return shown.starts_with(words) ? shown.substr(words.size()) : std::string(name);
+}
+
 } // namespace symbol

@@ -16,4 +16,7 @@ inline bool is_mangled(std::string_view name) {
 // for gigabytes).
 std::string demangle(std::string_view name);
 
+// Of a type, by the name in its std::type_info: "St13runtime_error" -> "std::runtime_error"; that of a type of one file only begins with an asterisk.
+std::string demangle_type(std::string_view name);
+
 } // namespace symbol

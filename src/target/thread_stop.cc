@@ -27,8 +27,7 @@ static std::vector<pid_t> threads_of(pid_t pid) {
   return out;
 }
 
-// The value of a line of /proc/PID/status.
-static std::string status_of(pid_t pid, std::string_view name) {
+std::string status_of(pid_t pid, std::string_view name) {
   auto text = base::read_file("/proc/" + std::to_string(pid) + "/status");
   if (!text.ok()) return {};
   for (std::string_view line : base::split(*text, '\n'))

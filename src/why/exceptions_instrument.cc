@@ -15,14 +15,6 @@ namespace {
 constexpr std::string_view measurement = "exceptions";
 constexpr double least_rate = 1; // a second
 
-// "St13runtime_error" -> "std::runtime_error"; a type of one file only has an asterisk before its name.
-std::string type_name(std::string_view mangled) {
-  constexpr std::string_view words = "typeinfo name for ";
-  if (mangled.starts_with('*')) mangled.remove_prefix(1);
-  const std::string name = symbol::demangle("_ZTS" + std::string(mangled));
-  return name.starts_with(words) ? name.substr(words.size()) : std::string(mangled);
-}
-
 struct Place {
   ProgramLocation location;
   uint64_t thrown = 0;
@@ -70,7 +62,7 @@ base::Result<std::vector<Fact>> ExceptionsInstrument::end(uint64_t) {
   std::vector<Fact> out;
   for (const auto& [key, p] : places) {
     if (rate(p.thrown) < least_rate) continue;
-    Slots slots = {{"type", type_name(key.first)}, {"rate", rate(p.thrown)}};
+    Slots slots = {{"type", symbol::demangle_type(key.first)}, {"rate", rate(p.thrown)}};
     put_location(slots, p.location);
     put_share(slots, share_of(p.unwinding, all));
     out.push_back(fact_about(subject_.pid, "exceptions", measurement, std::move(slots)));

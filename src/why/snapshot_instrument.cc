@@ -4,6 +4,7 @@
 #include "proc/process_files.h"
 #include "proc/text.h"
 #include "target/live_target.h"
+#include "target/thread_stop.h"
 #include "trace/values.h"
 #include "why/instruments.h"
 #include "why/program_code.h"
@@ -64,14 +65,9 @@ bool is_frozen(const std::vector<std::string>& kernel) {
 
 // "gdb (process 17)"; empty: not known.
 std::string tracer_of(int pid) {
-  const std::string status = proc::text_of("/proc/" + std::to_string(pid) + "/status");
-  for (std::string_view line : base::split(status, '\n')) {
-    const std::vector<std::string_view> words = proc::words_of(line);
-    if (words.size() != 2 || words[0] != "TracerPid:" || words[1] == "0") continue;
-    const std::string name = proc::name_of_process(static_cast<int>(proc::decimal(words[1]).value_or(0)));
-    return base::printable(name) + " (process " + std::string(words[1]) + ")";
-  }
-  return {};
+  const std::string tracer = target::status_of(pid, "TracerPid");
+  const uint64_t number = proc::decimal(tracer).value_or(0);
+  return number ? base::printable(proc::name_of_process(static_cast<int>(number))) + " (process " + tracer + ")" : std::string();
 }
 
 // Opened when it is first asked for; nullptr: it cannot be.

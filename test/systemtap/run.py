@@ -136,7 +136,7 @@ def lines_of(text):
     """Sorted: entries with equal values come in any order. Without empty lines and empty buckets."""
     for pattern, other in OTHERWISE.items():
         text = re.sub(pattern, other or "", text, flags=re.M)
-    lines = (bucket(line.rstrip()) for line in text.split("\n") if line.strip() and not line.startswith(" value |") and not line.lstrip().startswith("value |"))
+    lines = (bucket(line.rstrip()) for line in text.split("\n") if line.strip() and not line.lstrip().startswith("value |"))
     return sorted(line for line in lines if not re.fullmatch(r"\d+ 0", line))
 
 

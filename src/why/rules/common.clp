@@ -28,6 +28,9 @@
 (deffunction follows "The effect is a consequence of the cause." (?cause ?subject ?effect ?of-subject)
   (assert (effect (cause ?cause) (subject ?subject) (effect ?effect) (of-subject ?of-subject))))
 
+(deffunction none-of-threads "With the words for one thread and for several: its only thread does not run, none of its 3 threads runs." (?threads ?one ?several)
+  (if (= ?threads 1) then (str-cat "its only thread " ?one) else (str-cat "none of its " ?threads " threads " ?several)))
+
 (deffunction remark-on (?cause ?subject ?kind ?text)
   (if (neq ?text "") then (assert (remark (cause ?cause) (subject ?subject) (kind ?kind) (text ?text)))))
 

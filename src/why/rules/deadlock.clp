@@ -5,16 +5,13 @@
 ; Thresholds: no thread runs (below 1% of the time). A circle that stays the same for one second does not end by itself, as locks that are taken in order are held
 ; for milliseconds; in a core dump it is one, as all threads stand still at the same time.
 
-(deffunction deadlock-threads (?threads ?does ?do)
-  (if (= ?threads 1) then (str-cat "its only thread " ?does) else (str-cat "none of its " ?threads " threads " ?do)))
-
 (defrule deadlock-sign
   (request (kind "stuck"|"any"|"slow") (pid ?asked))
   (process (by ?by) (pid ?pid&:(or (< ?asked 0) (= ?asked ?pid))) (threads ?threads&:(>= ?threads 1)) (busiest ?busiest&:(< ?busiest 0.01)))
   (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.5)))
   =>
   (bind ?subject (process-subject ?pid))
-  (suppose deadlock ?subject ?by (deadlock-threads ?threads "does not run" "runs"))
+  (suppose deadlock ?subject ?by (none-of-threads ?threads "does not run" "runs"))
   (ask deadlock ?subject snapshot (target ?pid) 85 "which locks its threads wait for, and who holds them"))
 
 ; Calls that last longer than the measurement are not among those that were counted: then no thread has moved at all.
@@ -24,7 +21,7 @@
   (not (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.5))))
   =>
   (bind ?subject (process-subject ?pid))
-  (suppose deadlock ?subject ?by (deadlock-threads ?threads "does not move" "moves"))
+  (suppose deadlock ?subject ?by (none-of-threads ?threads "does not move" "moves"))
   (ask deadlock ?subject snapshot (target ?pid) 85 "which locks its threads wait for, and who holds them"))
 
 (defrule deadlock-seen

@@ -10,7 +10,7 @@
   (process (by ?by) (pid ?pid) (threads ?threads) (busiest ?busiest&:(< ?busiest 0.01)) (voluntary ?waits&:(< ?waits 1)))
   =>
   (bind ?subject (process-subject ?pid))
-  (suppose stopped ?subject ?by (if (= ?threads 1) then "its only thread does not move" else (str-cat "none of its " ?threads " threads moves")))
+  (suppose stopped ?subject ?by (none-of-threads ?threads "does not move" "moves"))
   (ask stopped ?subject snapshot (target ?pid) 85 "whether it is stopped"))
 
 (deffunction stopped-by (?pid ?state ?what)
