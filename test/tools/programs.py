@@ -172,8 +172,8 @@ def cpp_programs(acu):
     given = lambda name: own[name][1]
     need(value(text, "@area") == value(text, "@put") == given("shapes::Bag<long>::put(long)"), text)
     need(value(text, "@letters") == given("shapes::Bag<char>::put(char)"), text)
-    need(value(text, "@scale[_ZNK6shapes6Square4areaEi]") == given("shapes::Square::area(int) const"), text)
-    need(value(text, "@scale[_ZNK6shapes3Box4areaEi]") == given("shapes::Box::area(int) const"), text)
+    need(value(text, "@scale[shapes::Square::area(int) const]") == given("shapes::Square::area(int) const"), text)
+    need(value(text, "@scale[shapes::Box::area(int) const]") == given("shapes::Box::area(int) const"), text)
     need(value(text, "@grams") == given("shapes::weigh(long)") and "@least: -1\n" in text, text)
     need(value(text, "@side") == 29 and value(text, "@name[needle]") == 1, text)
     need(value(text, "@lambda") == given("main::{lambda(int)#1}::operator()(int) const"), text)
