@@ -44,15 +44,14 @@ test-sanitize: setup-test
 # Every section of bench/results.md in one go, but for the overhead on servers: an hour and a half, with nothing else running.
 BENCHES = symbols unwind cores stacks profile trace trace_nginx http_requests waits slow flight page timeline keys large languages events why
 bench: setup-bench
-	@$(MAKE) --no-print-directory build
-	@$(MAKE) --no-print-directory build TARGET=bench_unwind
+	@$(MAKE) --no-print-directory build TARGET="acu bench_unwind"
 	@python3 bench/run.py --acu $(ACU) $(BENCH_ARGS)
 	@failed=; for bench in $(BENCHES); do echo "== $$bench"; python3 bench/$$bench.py --acu $(ACU) --out bench/results.md || failed="$$failed $$bench"; done; \
 	 test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 # What recording costs servers, in pairs of runs (three hours); OVERHEAD_ARGS='--servers nginx --kinds net --pairs 3' takes less.
 bench-overhead: setup-bench
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory build TARGET=acu
 	@python3 bench/overhead.py --acu $(ACU) --out bench/results.md $(OVERHEAD_ARGS)
 
 # What people install, into build/packages (packaging/README.md).
