@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/counted.h"
 #include "base/privilege.h"
+#include "base/service_manager.h"
 #include "session/losses.h"
-#include "session/service_manager.h"
 #include "session/signals.h"
 #include "session/trials.h"
 
@@ -302,14 +302,14 @@ base::Status finish(Life& life) {
 
 base::Status live(Life& life) {
   ACU_TRY(bool has_more, start(life));
-  tell_service_manager("READY=1\nSTATUS=Processing events");
+  base::tell_service_manager("READY=1\nSTATUS=Processing events");
   if (has_more) {
     base::Status status;
     Life* const one[] = {&life};
     wait_for_events(one, [&](size_t, base::Status why) { status = std::move(why); });
     ACU_CHECK(std::move(status));
   }
-  tell_service_manager("STOPPING=1\nSTATUS=Shutting down");
+  base::tell_service_manager("STOPPING=1\nSTATUS=Shutting down");
   return finish(life);
 }
 

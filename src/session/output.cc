@@ -1,6 +1,6 @@
 #include "session/output.h"
 
-#include "session/color.h"
+#include "base/color.h"
 
 #include <cerrno>
 
@@ -63,7 +63,7 @@ base::Status Output::finish() {
 
 void Output::message(std::string_view text) {
   settle();
-  write_all(STDERR_FILENO, colored(text));
+  write_all(STDERR_FILENO, base::colored(text));
 }
 
 } // namespace session

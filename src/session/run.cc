@@ -3,6 +3,7 @@
 #include "session/run.h"
 
 #include "base/clock.h"
+#include "base/color.h"
 #include "base/counted.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -14,7 +15,6 @@
 #include "probe/stopped_program.h"
 #include "report/names.h"
 #include "report/target_names.h"
-#include "session/color.h"
 #include "session/follow_groups.h"
 #include "session/life.h"
 #include "session/listing.h"
@@ -474,7 +474,7 @@ base::Status run_steps(Session& s) {
 
 // The exit status; what was not told yet is told.
 int refuse(const base::Error& error, const Options& options) {
-  if (!error.message.empty()) write_all(STDERR_FILENO, colored("ERROR: " + error.message + "\n"));
+  if (!error.message.empty()) write_all(STDERR_FILENO, base::colored("ERROR: " + error.message + "\n"));
   const bool is_of_script = error.kind == base::Failure::usage || error.kind == base::Failure::nothing_matched; // 1 for dtrace
   return options.as_bpftrace || (options.d_script && is_of_script) ? 1 : static_cast<int>(error.kind);
 }

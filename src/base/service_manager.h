@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-namespace session {
+namespace base {
 
 // As of sd_notify(3): lines NAME=VALUE, such as READY=1. Nothing happens if nobody asked to be told.
 void tell_service_manager(std::string_view state);
 
-} // namespace session
+} // namespace base

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace session {
+namespace base {
 
 // As it goes to standard error: with colors if they are wanted there.
 std::string colored(std::string_view message);
 
-} // namespace session
+} // namespace base

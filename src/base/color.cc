@@ -1,11 +1,11 @@
-#include "session/color.h"
+#include "base/color.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <unistd.h>
 
-namespace session {
+namespace base {
 
 namespace {
 
@@ -58,4 +58,4 @@ std::string colored(std::string_view message) {
   return out;
 }
 
-} // namespace session
+} // namespace base

@@ -1,6 +1,6 @@
 // The protocol of sd_notify(3): one datagram to the Unix socket that $NOTIFY_SOCKET names, a path, or with a leading `@` an abstract
 // name. Who does not listen misses nothing that tracing needs, so failures are ignored.
-#include "session/service_manager.h"
+#include "base/service_manager.h"
 
 #include "base/fd.h"
 
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-namespace session {
+namespace base {
 
 void tell_service_manager(std::string_view state) {
   const char* variable = std::getenv("NOTIFY_SOCKET");
@@ -25,4 +25,4 @@ void tell_service_manager(std::string_view state) {
   (void)::sendto(socket.get(), state.data(), state.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), length);
 }
 
-} // namespace session
+} // namespace base
