@@ -127,6 +127,7 @@ base::Status read_ends(const session::Arguments& arguments, trace::TracingOption
   const std::string* by = arguments.value(OptionId::sort);
   if (by) to.sort = trace::sort_of_counts(*by);
   if (const std::string* path = arguments.value(OptionId::path)) to.path = *path;
+  if (!to.counts && to.is_exact) return usage("`--exact` requires `-c`: without it, each call is shown");
   if (!to.counts && (to.interval_ns || to.top || by)) return usage("`-I`, `--sort` and `--top` require `-c`: acu trace -c -I 1s -a");
   if (to.counts && to.most && !to.interval_ns) return usage("`-n` with `-c` counts intervals and requires `-I`: acu trace -c -I 1s -n 5 -a");
   if (to.counts && !to.path.empty()) return usage("`-P` and `-c` cannot be combined: the kernel counts calls without looking at paths");
@@ -170,6 +171,7 @@ base::Result<trace::TracingOptions> read_request(const session::Arguments& argum
   out.languages = runtime::show_of(arguments.text(OptionId::lang));
   out.histograms = arguments.has(OptionId::histograms);
   out.counts = arguments.has(OptionId::counts) || out.histograms;
+  out.is_exact = arguments.has(OptionId::exact);
   const bool is_redacted = arguments.has(OptionId::redact);
   if (is_redacted && out.descriptors) return usage("`--redact` hides paths: it cannot be combined with `-y`");
   trace::redact_text(is_redacted);

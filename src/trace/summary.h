@@ -9,8 +9,28 @@
 
 namespace trace {
 
+// `timed`: of how many the time was seen; `ns` of all is an estimate if they are more.
 struct CallCount {
-  uint64_t calls = 0, errors = 0, ns = 0;
+  uint64_t calls = 0, errors = 0, ns = 0, timed = 0;
+};
+
+// What the probes have counted of a call: `ns` is that of the timed ones.
+struct Tally {
+  uint64_t timed = 0, ns = 0, untimed = 0, errors = 0;
+};
+
+// Estimates what calls took whose time was not seen: on average as much as those beside them that were timed. Sums that are added up
+// from short parts follow loads that change.
+class CountedCalls {
+public:
+  // `now`: all that was counted since the begin, by call number; what is new is added.
+  void add(const std::map<int, Tally>& now);
+  const std::map<int, CallCount>& counts() const { return counts_; }
+
+private:
+  std::map<int, Tally> tallies_;
+  std::map<int, CallCount> counts_;
+  std::map<int, uint64_t> unknown_; // calls before the first that was timed
 };
 
 enum class SortCounts : uint8_t { time, calls, errors, name };

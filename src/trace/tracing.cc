@@ -18,6 +18,7 @@
 #include "trace/plan.h"
 #include "trace/summary.h"
 #include "trace/text.h"
+#include "trace/timed_windows.h"
 #include "trace/values.h"
 
 #include <algorithm>
@@ -34,6 +35,7 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 using Counts = std::map<int, CallCount>; // by the number of the call
+using Tallies = std::map<int, Tally>;
 
 struct Tracer {
   explicit Tracer(const TracingOptions& o) : options(o), lines(o) {}
@@ -48,7 +50,10 @@ struct Tracer {
   void report_end();
 
   void take(const type::Type& type, Bytes bytes);
-  base::Result<Counts> read_counts();
+  bool has_gaps() const;
+  base::Result<Tallies> read_tallies();
+  base::Status count();
+  void time_some();
   void tell(const Counts& counts);
   base::Result<bool> report_interval();
 
@@ -58,7 +63,10 @@ struct Tracer {
   std::unique_ptr<session::Output> output;
   session::Regular regular;                    // intervals of counts, and the end after so many lines
   session::RunTimes run_times;
-  Counts counted;                     // until the last interval
+  session::Regular timing;                     // of counted calls
+  std::optional<TimedWindows> windows;
+  CountedCalls counted;
+  Counts counted_before;              // until the last interval
   uint64_t told = 0, intervals = 0;   // calls; tables
   uint64_t interval_began_ns = 0;
 };
@@ -82,6 +90,11 @@ static bool chooses_endless(const TracingOptions& o, std::string_view chosen) {
   return !o.fails_only && !o.min_duration_ns && chosen.find("retval") == chosen.npos && chosen.find("duration") == chosen.npos;
 }
 
+// Whether some calls may be counted without a time.
+bool Tracer::has_gaps() const {
+  return !options.is_exact && !options.histograms && !options.min_duration_ns && options.filter.expression.find("duration") == std::string::npos;
+}
+
 session::BuiltinScript Tracer::script_of(session::Condition whose, const std::vector<int>& calls) const {
   const std::string& chosen = options.filter.expression;
   session::BuiltinScript out(options.counts ? "trace_counts" : "trace");
@@ -97,6 +110,7 @@ session::BuiltinScript Tracer::script_of(session::Condition whose, const std::ve
   if (!chosen.empty()) out.set_expression("chosen", chosen, "--filter");
   if (options.counts) {
     out.set("HISTOGRAMS", options.histograms);
+    out.set("GAPS", has_gaps());
     return out;
   }
   auto any = [&](auto holds) { return std::ranges::any_of(calls, holds); };
@@ -178,9 +192,33 @@ base::Status Tracer::live() {
   };
   if (runner->child()) lines.started(static_cast<uint32_t>(runner->child()->pid()));
   if (options.filter.pid >= 0) lines.look_at(static_cast<uint32_t>(options.filter.pid));
-  ACU_CHECK(runner->live(*output, options.most || options.interval_ns ? std::vector{&regular} : std::vector<session::Regular*>()));
+  std::vector<session::Regular*> regulars;
+  if (options.most || options.interval_ns) regulars.push_back(&regular);
+  if (options.counts && has_gaps()) {
+    time_some();
+    regulars.push_back(&timing);
+  }
+  ACU_CHECK(runner->live(*output, std::move(regulars)));
   run_times.stop();
   return {};
+}
+
+void Tracer::time_some() {
+  windows.emplace(runner->backend(), runner->program());
+  timing.next_ns = session::Regular::never;
+  timing.begin = [&] {
+    windows->begin(runner->attached_ns());
+    timing.next_ns = windows->next_ns();
+  };
+  timing.tick = [&]() -> base::Result<bool> {
+    ACU_TRY(Tallies now, read_tallies());
+    uint64_t calls = 0;
+    for (const auto& [call, t] : now) calls += t.timed + t.untimed;
+    ACU_TRY(const bool is_whole, windows->tick(calls));
+    if (is_whole) counted.add(now);
+    timing.next_ns = windows->next_ns();
+    return true;
+  };
 }
 
 // A program that makes its calls by the numbers of i386.
@@ -229,21 +267,28 @@ int call_of(const ir::Entry& e) {
 }
 
 // Sums over the CPUs: stats are a sum and a count, counts are one number.
-base::Result<Counts> Tracer::read_counts() {
-  Counts counts;
+base::Result<Tallies> Tracer::read_tallies() {
+  Tallies out;
   ACU_TRY(std::vector<ir::Entry> calls, runner->read("calls"));
-  ACU_TRY(std::vector<ir::Entry> errors, runner->read("errors"));
   const ir::Map& stats = runner->program().maps[*session::find_map(runner->program(), "calls")];
   for (const ir::Entry& e : calls)
     for (size_t at = 0; at + stats.value_size <= e.values.size(); at += stats.value_size) {
-      CallCount& c = counts[call_of(e)];
-      c.ns += number_at<uint64_t>(e.values, at);
-      c.calls += number_at<uint64_t>(e.values, at + 8);
+      Tally& t = out[call_of(e)];
+      t.ns += number_at<uint64_t>(e.values, at);
+      t.timed += number_at<uint64_t>(e.values, at + 8);
     }
-  for (const ir::Entry& e : errors)
-    for (size_t at = 0; at + 8 <= e.values.size(); at += 8)
-      counts[call_of(e)].errors += number_at<uint64_t>(e.values, at);
-  return counts;
+  for (auto [map, field] : {std::pair("untimed", &Tally::untimed), std::pair("errors", &Tally::errors)}) {
+    ACU_TRY(std::vector<ir::Entry> entries, runner->read(map));
+    for (const ir::Entry& e : entries)
+      for (size_t at = 0; at + 8 <= e.values.size(); at += 8) out[call_of(e)].*field += number_at<uint64_t>(e.values, at);
+  }
+  return out;
+}
+
+base::Status Tracer::count() {
+  ACU_TRY(Tallies now, read_tallies());
+  counted.add(now);
+  return {};
 }
 
 void Tracer::tell(const Counts& counts) {
@@ -253,7 +298,7 @@ void Tracer::tell(const Counts& counts) {
     std::string line = "{\"call\":";
     report::append_json(line, std::string_view(rows[i].name));
     line += ",\"calls\":" + std::to_string(rows[i].count.calls) + ",\"errors\":" + std::to_string(rows[i].count.errors) +
-            ",\"ns\":" + std::to_string(rows[i].count.ns);
+            ",\"ns\":" + std::to_string(rows[i].count.ns) + ",\"timed\":" + std::to_string(rows[i].count.timed);
     if (options.interval_ns) line += ",\"interval\":" + std::to_string(intervals);
     output->out(line + "}\n");
   }
@@ -261,13 +306,12 @@ void Tracer::tell(const Counts& counts) {
 
 // What was counted since the last one.
 base::Result<bool> Tracer::report_interval() {
-  ACU_TRY(Counts now, read_counts());
+  ACU_CHECK(count());
   Counts gained;
-  for (const auto& [call, c] : now) {
-    const CallCount before = counted[call];
-    if (c.calls > before.calls) gained[call] = {c.calls - before.calls, c.errors - before.errors, c.ns - before.ns};
+  for (const auto& [call, c] : counted.counts()) {
+    const CallCount before = std::exchange(counted_before[call], c);
+    if (c.calls > before.calls) gained[call] = {c.calls - before.calls, c.errors - before.errors, c.ns - before.ns, c.timed - before.timed};
   }
-  counted = std::move(now);
   const uint64_t until = base::clock_ns(), passed = until - std::exchange(interval_began_ns, until);
   char text[32];
   std::snprintf(text, sizeof text, ", %.2f s:\n", static_cast<double>(passed) / 1e9);
@@ -278,14 +322,16 @@ base::Result<bool> Tracer::report_interval() {
 }
 
 base::Status Tracer::report_counts() {
-  if (options.interval_ns) {
-    if (!options.most || intervals < options.most) ACU_CHECK(report_interval());
-    for (const auto& [call, c] : counted) told += c.calls;
-    return {};
-  }
-  ACU_TRY(Counts counts, read_counts());
-  for (const auto& [call, c] : counts) told += c.calls;
-  tell(counts);
+  if (!options.interval_ns)
+    ACU_CHECK(count());
+  else if (!options.most || intervals < options.most)
+    ACU_CHECK(report_interval());
+  uint64_t timed = 0;
+  for (const auto& [call, c] : counted.counts()) told += c.calls, timed += c.timed;
+  if (!options.interval_ns) tell(counted.counts());
+  if (timed < told && !options.json)
+    output->message("NOTE: times are estimates: " + report::grouped(timed) + " of " + report::grouped(told) + " calls were timed, as there were many (--exact times all). Calls and errors are exact.\n");
+  if (options.interval_ns) return {};
   if (options.histograms) {
     const std::optional<uint32_t> times = session::find_map(runner->program(), "times");
     ACU_TRY(std::vector<ir::Entry> entries, runner->read("times"));

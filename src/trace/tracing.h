@@ -32,6 +32,7 @@ struct TracingOptions {
   runtime::Show languages = runtime::Show::folded; // in stacks
   bool counts = false;     // a table at the end instead of lines
   bool histograms = false; // of durations, with the table
+  bool is_exact = false;   // every call is timed that is counted
   SortCounts sort = SortCounts::time;
   size_t top = 0;           // rows of the table; 0: all
   uint64_t interval_ns = 0; // a table for each; 0: one at the end

@@ -588,6 +588,23 @@ def tables(acu):
     need(text.count(" total") == 2, text)
 
 
+def times_of_frequent_calls(acu):
+    """All are counted; some are timed, which stand for the others."""
+    program = built("frequent")
+    for option in [], ["--exact"]:
+        out, text, _ = trace(acu, "-c", *option, "--", program, "3")
+        calls, sleeps, slept = out.split()
+        rows = {name: (float(seconds), int(number)) for seconds, number, name in re.findall(r"^ *[\d.]+ +([\d.]+) +\d+ +(\d+) +(\w+)$", text, re.M)}
+        need(rows["getppid"][1] == int(calls) and rows["nanosleep"][1] == int(sleeps), f"{out}{text}")
+        need(0.85 < rows["nanosleep"][0] / float(slept) < 1.15, f"{out}{text}")
+        timed = re.search(r"^NOTE: times are estimates: ([\d,]+) of ([\d,]+) calls were timed", text, re.M)
+        need(not timed if option else timed and int(timed[1].replace(",", "")) < int(calls) / 2, text)
+    rows = [json.loads(line) for line in trace(acu, "-c", "--json", "--", program, "2")[1].splitlines() if line.startswith("{")]
+    need(all(0 < row["timed"] <= row["calls"] or row["calls"] < 3 for row in rows) and any(row["timed"] < row["calls"] for row in rows), str(rows))
+    text = trace(acu, "-c", "-I", "300ms", "-e", "getppid", "--", program, "2")[1]
+    need(len(re.findall(r" getppid$", text, re.M)) >= 5 and "NOTE: times are estimates" in text, text)
+
+
 def so_many_lines(acu):
     _, text, status = trace(acu, "-n", "5", "-q", "--", "cat", "/etc/hostname")
     need(len(text.splitlines()) == 5, text)
@@ -610,6 +627,7 @@ MISTAKES = [
     (("-c", "-n", "3", "--", "ls"), "`-n` with `-c` counts intervals and requires `-I`"),
     (("-I", "1s", "-a"), "require `-c`"),
     (("--sort", "tiem", "-c", "-a"), "did you mean `time`?"),
+    (("--exact", "--", "ls"), "`--exact` requires `-c`"),
     (("-c", "-P", "/etc", "--", "ls"), "`-P` and `-c` cannot be combined"),
     (("--histogram", "--json", "-a"), "`--histogram` prints one text table"),
     (("-n", "0", "-a"), "`-n` takes a number from 1 to"),
@@ -751,7 +769,7 @@ def as_strace(name):
 
 
 TESTS = [as_strace(name) for name in PROGRAMS]
-TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, a_32_bit_program_that_hangs, programs_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, sockets_and_devices, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, kinds_of_difference, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
+TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, a_32_bit_program_that_hangs, programs_of_32_bits, pages_that_are_not_there, objects, tables, times_of_frequent_calls, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, sockets_and_devices, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, kinds_of_difference, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))

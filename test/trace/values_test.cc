@@ -304,15 +304,32 @@ TEST(Trace, MessagesHaveTheirParts) {
 }
 
 TEST(Trace, TheTableHasTheLayoutOfStrace) {
-  const std::map<int, CallCount> counts = {{1, {.calls = 2, .errors = 0, .ns = 2'000'000}}, {0, {.calls = 4, .errors = 1, .ns = 8'000'000}}};
+  const std::map<int, CallCount> counts = {{1, {.calls = 2, .errors = 0, .ns = 2'000'000, .timed = 2}}, {0, {.calls = 4, .errors = 1, .ns = 8'000'000, .timed = 1}}, {39, {.calls = 3}}};
   EXPECT_EQ(sorted_counts(counts, SortCounts::errors)[0].name, "read");
   EXPECT_EQ(summary_text(sorted_counts(counts, SortCounts::time)),
             "% time     seconds  usecs/call     calls    errors syscall\n"
             "------ ----------- ----------- --------- --------- ----------------\n"
             " 80.00    0.008000        2000         4         1 read\n"
             " 20.00    0.002000        1000         2           write\n"
+            "     -           -           -         3           getpid\n"
             "------ ----------- ----------- --------- --------- ----------------\n"
-            "100.00    0.010000        1666         6         1 total\n");
+            "100.00    0.010000        1111         9         1 total\n");
+}
+
+// Those that nobody timed took as long as the others of their part; before the first that was timed, as long as that one.
+TEST(Trace, CallsWithoutATimeAreLikeThoseBesideThem) {
+  CountedCalls calls;
+  calls.add({{0, {.timed = 10, .ns = 1000}}, {1, {.untimed = 5}}});
+  EXPECT_EQ(calls.counts().at(0).ns, 1000u);
+  EXPECT_EQ(calls.counts().at(1).ns, 0u);
+  calls.add({{0, {.timed = 12, .ns = 1020, .untimed = 30, .errors = 2}}, {1, {.timed = 1, .ns = 7, .untimed = 5}}});
+  EXPECT_EQ(calls.counts().at(0).ns, 1020u + 30 * 10); // 2 calls of 10 ns each in this part
+  EXPECT_EQ(calls.counts().at(1).ns, 7u + 5 * 7);
+  calls.add({{0, {.timed = 12, .ns = 1020, .untimed = 42, .errors = 2}}});
+  EXPECT_EQ(calls.counts().at(0).ns, 1020u + 30 * 10 + 12 * 85); // none was timed: as all before, 1020 / 12
+  EXPECT_EQ(calls.counts().at(0).calls, 54u);
+  EXPECT_EQ(calls.counts().at(0).errors, 2u);
+  EXPECT_EQ(calls.counts().at(0).timed, 12u);
 }
 
 } // namespace
