@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/counted.h"
 #include "base/priority.h"
+#include "base/rounded.h"
 #include "base/text.h"
 #include "bpf/features.h"
 #include "budget/duty_cycle.h"
@@ -23,7 +24,6 @@
 #include "spec/stack_ends.h"
 
 #include <arpa/inet.h>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <sys/resource.h>
@@ -603,7 +603,7 @@ base::Status Sampler::read() {
     sample_at.push_back(stacks.out.samples.size());
     profile::RawSample all;
     session::add_values(map, e, all);
-    if (factor != 1 && is_for_others(map, e)) all.weight = static_cast<uint64_t>(std::llround(static_cast<double>(all.weight) * factor));
+    if (factor != 1 && is_for_others(map, e)) all.weight = static_cast<uint64_t>(base::rounded(static_cast<double>(all.weight) * factor));
     reader.take(e, leaves, all.weight, all.count);
   }
   if (slicer) slicer->end(map, entries, recording.profile.about.duration_ns);

@@ -2,6 +2,7 @@
 #include "fleet/batch.h"
 
 #include "base/leb128.h"
+#include "base/rounded.h"
 #include "format/decompress.h"
 #include "monitor/sampler.h"
 #include "profile/profile.h"
@@ -87,7 +88,7 @@ void ContentMaker::add(const store::Batch& batch, std::string_view source) {
   for (size_t i = 0; i < gains.size(); i++) {
     const profile::Sample& sample = p.samples()[gains[i].sample];
     auto& [weight, count] = rows[{service(batch.services[sample.thread]), thread(p, sample.thread), i < most_stacks ? stack(p, sample.node) : stack(others, other_node)}];
-    weight += static_cast<uint64_t>(std::llround(static_cast<double>(gains[i].weight) * batch.scale)), count += gains[i].count;
+    weight += static_cast<uint64_t>(base::rounded(static_cast<double>(gains[i].weight) * batch.scale)), count += gains[i].count;
   }
   for (const auto& [key, sums] : rows) out_.samples.push_back({kind, std::get<0>(key), std::get<1>(key), std::get<2>(key), sums.first, sums.second});
 }

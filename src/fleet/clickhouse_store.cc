@@ -4,6 +4,7 @@
 // which the range begins, as in the embedded store.
 #include "fleet/clickhouse_store.h"
 
+#include "base/rounded.h"
 #include "base/text.h"
 #include "fleet/batch.h"
 #include "fleet/ids.h"
@@ -233,7 +234,7 @@ base::Result<profile::Profile> ClickHouseStore::profile(const store::ProfileQuer
   ACU_TRY(const std::vector<Row> recorded,
           rows("SELECT max(n), sum(l) FROM (SELECT host, sumIf(value, metric = " + seconds + ") AS n, sumIf(value, metric = " + lost + ") AS l FROM " + std::string(series.table) + " WHERE metric IN (" + seconds + ", " +
                lost + ") AND service = 0 AND " + slots_in(query.range, series) + host_condition() + " GROUP BY host)"));
-  if (!recorded.empty()) out.about.duration_ns = static_cast<uint64_t>(number(recorded[0][0]) * 1e9), out.about.lost = static_cast<uint64_t>(std::llround(number(recorded[0][1])));
+  if (!recorded.empty()) out.about.duration_ns = static_cast<uint64_t>(number(recorded[0][0]) * 1e9), out.about.lost = static_cast<uint64_t>(base::rounded(number(recorded[0][1])));
   return out;
 }
 

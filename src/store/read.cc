@@ -1,10 +1,10 @@
 // From rows to profiles and series.
 #include "store/sqlite_store.h"
 
+#include "base/rounded.h"
 #include "spec/frame_kinds.h"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_set>
 
 namespace store {
@@ -73,7 +73,7 @@ base::Result<profile::Profile> SqliteStore::profile(const ProfileQuery& query) {
   profile::Profile out;
   out.about.start_ns = static_cast<uint64_t>(query.range.from) * 1'000'000'000;
   out.about.duration_ns = static_cast<uint64_t>(covered_ns); // acu may not have run all the time
-  out.about.lost = static_cast<uint64_t>(std::llround(lost));
+  out.about.lost = static_cast<uint64_t>(base::rounded(lost));
   Statement stack = connection_.prepare("SELECT frames FROM stacks WHERE id = ?1");
   Statement frame = connection_.prepare("SELECT n.text, m.text, kind, named FROM frames f JOIN names n ON n.id = f.name JOIN names m ON m.id = f.module WHERE f.id = ?1");
   Statement thread = connection_.prepare("SELECT pid, p.text, n.text, s.name FROM threads t JOIN names p ON p.id = t.process JOIN names n ON n.id = t.name JOIN services s ON s.id = t.service WHERE t.id = ?1");

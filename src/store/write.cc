@@ -2,6 +2,7 @@
 #include "store/sqlite_store.h"
 
 #include "base/leb128.h"
+#include "base/rounded.h"
 #include "store/schema.h"
 
 #include <algorithm>
@@ -185,7 +186,7 @@ std::vector<SampleRow> SqliteStore::rows_of(const Batch& batch) {
   for (const profile::Gain& gain : gains) {
     const profile::Sample& sample = p.samples()[gain.sample];
     const bool is_kept = out.size() < most_rows(slot_seconds);
-    SampleRow row = {.weight = static_cast<uint64_t>(std::llround(static_cast<double>(gain.weight) * batch.scale)), .count = gain.count};
+    SampleRow row = {.weight = static_cast<uint64_t>(base::rounded(static_cast<double>(gain.weight) * batch.scale)), .count = gain.count};
     row.thread = is_kept ? thread_at(thread_ids, sample.thread, true) : thread_at(without_pid, sample.thread, false);
     if (is_kept) {
       frames.clear();
