@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/print.h"
-#include "bpf/syscall.h"
 #include "budget/trap_cost.h"
 
 #include <algorithm>
@@ -18,6 +17,8 @@ constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t piece_ns = 5 * ms, period_ns = 100 * ms;
 constexpr uint64_t most_events = 1024; // of which one counts: the cost of not counting is then all that is left
 constexpr double room = 0.4;           // below this part of the limit twice as many events may count
+constexpr double measuring_ns = 40;    // of each run, while the kernel measures it
+constexpr double for_measuring = 0.1;  // of the limit
 
 } // namespace
 
@@ -28,7 +29,7 @@ base::Result<session::Regular*> CostLimit::begin(const session::Running& running
   trap_ns_ = trap_cost_ns(running.program);
   regular_.begin = [this] { begun_ns_ = base::clock_ns(); };
   regular_.tick = [this]() -> base::Result<bool> {
-    if (measuring_.valid()) return is_kept();
+    if (meter_.is_on()) return is_kept();
     ACU_CHECK(measure());
     return true;
   };
@@ -37,8 +38,7 @@ base::Result<session::Regular*> CostLimit::begin(const session::Running& running
 }
 
 base::Status CostLimit::measure() {
-  measuring_ = bpf::measure_run_times();
-  if (!measuring_.valid()) return base::Error{base::Failure::permission, "`--max-cost` cannot be kept: the kernel does not measure run times of programs for this user (CAP_SYS_ADMIN)"};
+  if (!meter_.begin()) return base::Error{base::Failure::permission, "`--max-cost` cannot be kept: the kernel does not measure run times of programs for this user (CAP_SYS_ADMIN)"};
   before_ = running_->backend.run_costs();
   measured_from_ = base::clock_ns();
   regular_.next_ns = measured_from_ + piece_ns;
@@ -58,7 +58,6 @@ base::Status CostLimit::let_count(uint64_t one_of) {
 base::Result<bool> CostLimit::is_kept() {
   const session::RunCosts now = running_->backend.run_costs();
   const uint64_t until = base::clock_ns();
-  measuring_ = {};
   const double whole = static_cast<double>(until - measured_from_) * cpus_;
   const double traps = 100 * static_cast<double>(now.runs - before_.runs) * trap_ns_ / whole; // for each event, whether it counts or not
   cost_ = traps + 100 * static_cast<double>(now.ns - before_.ns) / whole;
@@ -71,12 +70,20 @@ base::Result<bool> CostLimit::is_kept() {
     above_ = is_above ? above_ + 1 : 0;
     if (one_of_ > 1 && cost_ < room * percent_) ACU_CHECK(let_count(one_of_ / 2));
   }
-  regular_.next_ns = is_above ? until : until + period_ns - piece_ns;
+  const bool goes_on = is_above || 100 * static_cast<double>(now.runs - before_.runs) * measuring_ns / whole < for_measuring * percent_;
+  if (goes_on) {
+    before_ = now;
+    measured_from_ = until;
+    regular_.next_ns = until + (is_above ? piece_ns : period_ns);
+  } else {
+    meter_.end();
+    regular_.next_ns = until + std::max(period_ns - piece_ns, meter_.shortest_gap_ns());
+  }
   return !has_failed();
 }
 
 void CostLimit::report() {
-  measuring_ = {};
+  meter_.end();
   const uint64_t now = base::clock_ns();
   const double seconds = static_cast<double>(now - begun_ns_) / 1e9;
   if (sampled_from_) sampled_ns_ += now - std::exchange(sampled_from_, 0);

@@ -1,7 +1,7 @@
 // `acu run --max-cost`: what the probes of a script may take of the host. Those that only count let fewer of their events count; other scripts end.
 //
-// The cost of a probe is the run time of its program, which the kernel measures for a few milliseconds at a time, as that costs time itself, and for user probes the
-// trap. Above the limit:
+// The cost of a probe is the run time of its program, and for user probes the trap. The kernel measures all the time where that costs little of the limit, else for a few
+// milliseconds at a time. Above the limit:
 //
 // 1. Of probes that only count, one of n events runs the block and adds n times as much (ir::Program::one_of). n grows with the first measurement above the limit, and
 //    shrinks when there is room.
@@ -11,7 +11,7 @@
 //    takes ten times as long), so nobody knows how many calls a time without probes would have had.
 #pragma once
 
-#include "base/fd.h"
+#include "bpf/run_time_meter.h"
 #include "ir/ir.h"
 #include "session/life.h"
 #include "session/run.h"
@@ -43,7 +43,7 @@ private:
   std::optional<session::Running> running_;
   double trap_ns_ = 0;
   session::Regular regular_;
-  base::Fd measuring_;
+  bpf::RunTimeMeter meter_;
   session::RunCosts before_;
   uint64_t begun_ns_ = 0, measured_from_ = 0;
   int above_ = 0;

@@ -1,7 +1,6 @@
 #include "budget/duty_cycle.h"
 
 #include "base/clock.h"
-#include "bpf/syscall.h"
 #include "budget/trap_cost.h"
 #include "session/life.h"
 #include "session/script_maps.h"
@@ -60,6 +59,7 @@ base::Status DutyCycle::tick() {
 
 void DutyCycle::end() {
   stop_measuring();
+  meter_.end();
   ended_ns_ = base::clock_ns();
   if (is_in_gap())
     in_gaps_ += progress() - progress_;
@@ -132,7 +132,7 @@ base::Status DutyCycle::close() {
 
 // A window begins, or goes on: by what was measured last it is as long as the budget allows in a period.
 void DutyCycle::measure() {
-  measuring_ = bpf::measure_run_times();
+  meter_.begin();
   costs_ = backend_.run_costs();
   measured_from_ = base::clock_ns();
   const bool is_long = cost_ <= budget_ && (run_share_ > 0 || cycle_.attached_first_ns);
@@ -147,8 +147,8 @@ void DutyCycle::stop_measuring() {
   state_ = State::open;
   const session::RunCosts costs = backend_.run_costs();
   const uint64_t passed = base::clock_ns() - measured_from_;
-  if (!measuring_.valid()) cost_ = unmeasured_cost;
-  if (!std::exchange(measuring_, {}).valid() || passed < shortest_piece_ns) return;
+  if (!meter_.is_on()) cost_ = unmeasured_cost;
+  if (!meter_.is_on() || passed < shortest_piece_ns) return;
   const auto ran = static_cast<double>(costs.ns - costs_.ns), runs = static_cast<double>(costs.runs - costs_.runs);
   run_share_ = ran / static_cast<double>(passed);
   cost_ = (ran + runs * hit_ns_) / static_cast<double>(passed);

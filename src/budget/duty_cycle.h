@@ -11,7 +11,7 @@
 // is therefore measured by its CPU time less what probes took of it, and sums are corrected at the end.
 #pragma once
 
-#include "base/fd.h"
+#include "bpf/run_time_meter.h"
 #include "session/backend.h"
 #include "spec/duty_cycle.h"
 
@@ -75,7 +75,7 @@ private:
   const double hit_ns_;
   State state_ = State::open;
   std::string failure_;
-  base::Fd measuring_;
+  bpf::RunTimeMeter meter_;           // on until the end: switching it in each window would take more than it measures
   session::RunCosts costs_;           // as the measurement began
   uint64_t measured_from_ = 0;
   double cost_ = 0;          // CPUs that probes take while they are attached, …

@@ -305,8 +305,13 @@ base::Status Sampler::live() {
     follow_goroutines();
   if (kind.is_of_goroutines && slicer && !options.filter.command)
     recording.profile.about.notes.emplace_back("waits that had begun before the recording are not counted with --split");
-  if (!is_trial && (options.is_exact || kind.duty_cycle.probes.empty()))
-    run_times.start(kind.name != "cpu" && kind.name != "cycles" && !kind.is_of_goroutines); // those come no more often than was asked for, or trap anyway
+  if (!is_trial && (options.is_exact || kind.duty_cycle.probes.empty())) {
+    // Some come no more often than was asked for, or trap anyway.
+    if (kind.name == "cpu" || kind.name == "cycles" || kind.is_of_goroutines)
+      run_times.start();
+    else
+      regulars.push_back(run_times.in_pieces(runner->backend()));
+  }
   if (!cycle.tick) cycle.next_ns = session::Regular::never;
   cycle.end = [this] { // what is done after it holds nobody up
     run_times.stop();
@@ -336,7 +341,7 @@ base::Status Sampler::live() {
 void Sampler::measure_later() {
   cycle.begin = [&] { cycle.next_ns = runner->attached_ns() + trial_settle_ns; };
   cycle.tick = [this]() -> base::Result<bool> {
-    run_times.start(false);
+    run_times.start();
     measured_from_ns = base::clock_ns();
     cycle.next_ns = session::Regular::never;
     return true;

@@ -147,7 +147,7 @@ base::Status Grapher::load() {
   run.output_file = options.output;
   ACU_TRY(output, session::Output::open(run));
   ACU_CHECK(runner->load(run));
-  run_times.start(false);
+  run_times.start();
   return {};
 }
 

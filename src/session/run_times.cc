@@ -1,57 +1,52 @@
 #include "session/run_times.h"
 
 #include "base/clock.h"
-#include "bpf/syscall.h"
 
-#include <chrono>
+#include <algorithm>
 
 namespace session {
 
-static constexpr uint64_t piece_ns = 10'000'000, period_ns = 100'000'000;
+static constexpr uint64_t first_ns = 20'000'000, piece_ns = 10'000'000, period_ns = 100'000'000;
 
-void RunTimes::start(bool in_pieces) {
-  start_ns_ = base::clock_ns();
-  in_pieces_ = in_pieces;
-  if (in_pieces)
-    pieces_ = std::thread(&RunTimes::measure_pieces, this);
-  else
-    all_the_time_ = bpf::measure_run_times();
-}
-
-void RunTimes::stop() {
-  all_the_time_ = {};
-  if (!stop_ns_) stop_ns_ = base::clock_ns();
-  if (!pieces_.joinable()) return;
-  {
-    std::lock_guard lock(mutex_);
-    stops_ = true;
-  }
-  wake_.notify_one();
-  pieces_.join();
-}
-
-bool RunTimes::sleeps(uint64_t ns) {
-  std::unique_lock lock(mutex_);
-  return !wake_.wait_for(lock, std::chrono::nanoseconds(ns), [&] { return stops_; });
-}
-
-void RunTimes::measure_pieces() {
-  do {
-    base::Fd measuring = bpf::measure_run_times();
-    if (!measuring.valid()) return;
+Regular* RunTimes::in_pieces(Backend& backend) {
+  backend_ = &backend;
+  regular_.begin = [this] {
     begun_ns_ = base::clock_ns();
-    sleeps(piece_ns);
-    measuring = {};
-    measured_ns_ += base::clock_ns() - begun_ns_.exchange(0);
-  } while (sleeps(period_ns - piece_ns));
+    regular_.next_ns = begun_ns_ + first_ns;
+  };
+  regular_.tick = [this]() -> base::Result<bool> {
+    if (meter_.is_on()) {
+      take_piece();
+      regular_.next_ns = base::clock_ns() + std::max(period_ns - piece_ns, meter_.shortest_gap_ns());
+    } else if (meter_.begin()) {
+      piece_from_ns_ = base::clock_ns();
+      ran_before_ns_ = backend_->run_costs().ns;
+      regular_.next_ns = piece_from_ns_ + piece_ns;
+    } else {
+      regular_.next_ns = Regular::never;
+    }
+    return true;
+  };
+  regular_.end = [this] {
+    if (meter_.is_on()) take_piece();
+    ended_ns_ = base::clock_ns();
+  };
+  return &regular_;
+}
+
+// While the kernel switches, it measures some of its programs, so that what it has counted is asked within.
+void RunTimes::take_piece() {
+  const uint64_t ran = backend_->run_costs().ns; // less where a program was loaded anew
+  ran_ns_ += ran - std::min(ran, ran_before_ns_);
+  measured_ns_ += base::clock_ns() - piece_from_ns_;
+  meter_.end();
 }
 
 uint64_t RunTimes::of_all_time(uint64_t measured_ns) const {
-  if (!in_pieces_) return measured_ns;
-  const uint64_t now = stop_ns_ ? stop_ns_ : base::clock_ns(), begun = begun_ns_;
-  const uint64_t measured = measured_ns_ + (begun ? now - begun : 0);
-  if (!measured) return 0;
-  return static_cast<uint64_t>(static_cast<double>(measured_ns) * static_cast<double>(now - start_ns_) / static_cast<double>(measured));
+  if (!backend_) return measured_ns;
+  if (!measured_ns_) return 0;
+  const uint64_t until = ended_ns_ ? ended_ns_ : base::clock_ns();
+  return static_cast<uint64_t>(static_cast<double>(ran_ns_) * static_cast<double>(until - begun_ns_) / static_cast<double>(measured_ns_));
 }
 
 } // namespace session

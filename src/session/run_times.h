@@ -1,14 +1,12 @@
-// How long programs run in the kernel. To measure each run costs some 40 ns (kernel-wide), which is as much as short programs
-// take: for frequent events it is done a tenth of the time, and extrapolated.
+// How long programs run in the kernel. To measure each run costs as much as short programs take, and to begin and end it is not free either
+// (bpf/run_time_meter.h): for frequent events it is done now and then, and extrapolated.
 #pragma once
 
-#include "base/fd.h"
+#include "bpf/run_time_meter.h"
+#include "session/backend.h"
+#include "session/life.h"
 
-#include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
-#include <thread>
 
 namespace session {
 
@@ -16,26 +14,24 @@ class RunTimes {
 public:
   RunTimes() = default;
   RunTimes(const RunTimes&) = delete;
-  ~RunTimes() { stop(); }
 
-  // `in_pieces`: a tenth of the time. Where the kernel does not measure (it wants CAP_SYS_ADMIN) nothing is.
-  void start(bool in_pieces);
-  void stop();
-  // What programs took between start() and now, in ns, of what was measured of them (ir::Counters::run_ns).
+  // From now on. Where the kernel does not measure (it wants CAP_SYS_ADMIN) nothing is.
+  void start() { meter_.begin(); }
+  // Now and then while the session lives that gets this.
+  Regular* in_pieces(Backend& backend);
+  void stop() { meter_.end(); }
+  // What programs took of the whole session, in ns, of what was measured of them (ir::Counters::run_ns).
   uint64_t of_all_time(uint64_t measured_ns) const;
 
 private:
-  void measure_pieces();
-  bool sleeps(uint64_t ns); // false: it is to stop
+  void take_piece();
 
-  base::Fd all_the_time_;
-  uint64_t start_ns_ = 0, stop_ns_ = 0; // CLOCK_MONOTONIC; 0: it has not stopped
-  std::atomic<uint64_t> begun_ns_{0};   // of a piece that goes on
-  std::atomic<uint64_t> measured_ns_{0}; // of pieces that are over
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stops_ = false, in_pieces_ = false;
-  std::thread pieces_;
+  bpf::RunTimeMeter meter_;
+  Backend* backend_ = nullptr; // of pieces
+  Regular regular_;
+  uint64_t begun_ns_ = 0, ended_ns_ = 0; // CLOCK_MONOTONIC: the session
+  uint64_t piece_from_ns_ = 0, ran_before_ns_ = 0; // as the piece began that goes on
+  uint64_t measured_ns_ = 0, ran_ns_ = 0;          // in pieces that are over
 };
 
 } // namespace session

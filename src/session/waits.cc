@@ -204,7 +204,7 @@ private:
   std::vector<Timer> timers_;
   uint64_t pace_ = watch_ring_from; // the first record may be urgent: of a process that soon ends
   const uint64_t shortest_ = life_.records_may_wait ? shortest_lazy_wait : shortest_wait;
-  uint64_t watch_pace_ = shortest_; // there is work at first
+  uint64_t watch_pace_ = life_.watch ? shortest_ : forever; // there is work at first
   bool changes_flow_ = false; // something happened to processes in the last turn
   uint64_t next_look_ = 0;
   uint64_t next_lost_look_ = 0;

@@ -145,7 +145,6 @@ base::Status Slow::compile() {
 
 base::Status Slow::load() {
   ACU_CHECK(runner->load(run));
-  run_times.start(true);
   return fill_wanted();
 }
 
@@ -374,7 +373,7 @@ base::Status Slow::live() {
     if (seen == Seen::by_waits && functions.no_calls.empty()) ACU_CHECK(look());
     return !options.count || found < options.count;
   };
-  ACU_CHECK(runner->live(*output, {&regular}));
+  ACU_CHECK(runner->live(*output, {&regular, run_times.in_pieces(runner->backend())}));
   detached_ns = runner->detached_ns();
   if (seen != Seen::by_waits) probed_ns = detached_ns - attached_ns;
   return {};

@@ -159,7 +159,6 @@ base::Status Tracer::load() {
     output = std::make_unique<session::Output>(STDERR_FILENO, session::Buffering::line, ::isatty(STDERR_FILENO) != 0);
   }
   ACU_CHECK(runner->load(run));
-  run_times.start(true);
   const std::optional<uint32_t> plans = session::find_map(runner->program(), "plan");
   for (int call : seen_calls()) {
     const auto number = static_cast<uint64_t>(call), plan = plan_of(call).pack();
@@ -192,14 +191,13 @@ base::Status Tracer::live() {
   };
   if (runner->child()) lines.started(static_cast<uint32_t>(runner->child()->pid()));
   if (options.filter.pid >= 0) lines.look_at(static_cast<uint32_t>(options.filter.pid));
-  std::vector<session::Regular*> regulars;
+  std::vector<session::Regular*> regulars = {run_times.in_pieces(runner->backend())};
   if (options.most || options.interval_ns) regulars.push_back(&regular);
   if (options.counts && has_gaps()) {
     time_some();
     regulars.push_back(&timing);
   }
   ACU_CHECK(runner->live(*output, std::move(regulars)));
-  run_times.stop();
   return {};
 }
 

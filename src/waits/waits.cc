@@ -55,10 +55,9 @@ base::Result<int> find_waits(const Options& options) {
   ACU_CHECK(measuring.compile());
   ACU_CHECK(measuring.load(run));
   session::RunTimes run_times;
-  run_times.start(true);
 
   // Detached; all records were taken.
-  ACU_CHECK(measuring.runner().live(*output));
+  ACU_CHECK(measuring.runner().live(*output, {run_times.in_pieces(measuring.runner().backend())}));
   Graph graph = measuring.graph();
   const Findings findings = find_bottlenecks(graph);
   measuring.locate(graph, findings, options.top);
