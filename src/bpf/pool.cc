@@ -23,7 +23,8 @@ using ir::MapKind;
 using ir::Op;
 
 static constexpr uint32_t largest_made_early = 64 << 20; // bytes
-static constexpr uint64_t largest_made_at_once = 1 << 20; // bytes
+static constexpr uint64_t largest_made_at_once = 1 << 20; // bytes; more takes milliseconds
+static constexpr uint64_t bytes_of_kernel = 48;           // that it adds to each entry
 static constexpr uint32_t many_keys = 1 << 18; // who makes room for so many expects them
 static constexpr uint64_t largest_many = 128 << 20; // bytes
 static constexpr uint64_t largest_shared = 2048; // bytes of a value: the kernel's stock has entries up to 4096
@@ -154,7 +155,7 @@ void Pool::add_script_maps() {
     const uint64_t most_room = has_many ? largest_many : largest_made_early;
     const bool at_once = options.preallocate || has_many || m.has_room_at_once || made_at_once[object.maps.size()];
     if (is_plain && (room > most_room ||
-                     (!at_once && (ir::is_percpu(m.kind) || room > largest_made_at_once))))
+                     (!at_once && (ir::is_percpu(m.kind) || room + spec.max_entries * bytes_of_kernel > largest_made_at_once))))
       spec.flags = BPF_F_NO_PREALLOC;
     if (m.kind == MapKind::task) {
       spec.key_size = 4;
