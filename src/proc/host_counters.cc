@@ -55,6 +55,11 @@ CpuCounters read_cpu_counters(std::string_view stat) {
   return out;
 }
 
+uint64_t thread_count(std::string_view loadavg) {
+  const size_t slash = loadavg.find('/');
+  return slash == loadavg.npos ? 0 : decimal(loadavg.substr(slash + 1, loadavg.find(' ', slash) - slash - 1)).value_or(0);
+}
+
 std::optional<uint64_t> read_run_delay(std::string_view schedstat) {
   std::optional<uint64_t> out;
   for (std::string_view line : base::split(schedstat, '\n')) {

@@ -30,6 +30,9 @@ CpuCounters read_cpu_counters(std::string_view stat);
 // For how long tasks waited for a CPU, of all CPUs in ns: /proc/schedstat, from version 15 on. Nothing: it has no such lines.
 std::optional<uint64_t> read_run_delay(std::string_view schedstat);
 
+// Threads of this host: /proc/loadavg ("0.1 0.2 0.3 1/345 678").
+uint64_t thread_count(std::string_view loadavg);
+
 // A line of /proc/diskstats (Documentation/admin-guide/iostats.rst).
 struct DiskCounters {
   uint64_t reads = 0, sectors_read = 0, read_ms = 0, writes = 0, sectors_written = 0, write_ms = 0;

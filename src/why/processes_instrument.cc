@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/text.h"
+#include "proc/host_counters.h"
 #include "proc/process_files.h"
 #include "proc/text.h"
 #include "session/script_maps.h"
@@ -34,13 +35,6 @@ uint64_t namespace_level() {
   for (std::string_view line : base::split(status, '\n'))
     if (line.starts_with("NSpid:")) return std::max<size_t>(proc::words_of(line).size(), 2) - 2;
   return 0;
-}
-
-// Threads of this host, as /proc/loadavg has them ("0.1 0.2 0.3 1/345 678").
-uint64_t thread_count() {
-  const std::string load = proc::text_of("/proc/loadavg");
-  const size_t slash = load.find('/');
-  return slash == load.npos ? 0 : proc::decimal(std::string_view(load).substr(slash + 1, load.find(' ', slash) - slash - 1)).value_or(0);
 }
 
 // What a thread, or the ended threads of a process, used.
@@ -115,7 +109,7 @@ base::Status ProcessesInstrument::prepare(const session::Options& run) {
   session::BuiltinScript script("why_processes");
   script.set("PID_LEVEL", namespace_level());
   script.set("ASKED", static_cast<uint64_t>(std::max({subject_.asked, subject_.pid, 0})));
-  script.set("TASKS", std::max<uint64_t>(2 * thread_count(), 4096)); // of the host's, some end and others start
+  script.set("TASKS", std::max<uint64_t>(2 * proc::thread_count(proc::text_of("/proc/loadavg")), 4096)); // of the host's, some end and others start
   runner_.emplace(session::Measurement{.aim = "measure", .script = std::move(script), .filters_itself = true});
   ACU_CHECK(runner_->compile());
   ACU_CHECK(runner_->load(run));
