@@ -3,6 +3,8 @@
 // has. Values: Linux's user API and include/linux for x86-64.
 #include "spec/c_headers.h"
 
+#include "base/inline_text.h"
+
 #include <unordered_map>
 
 namespace spec {
@@ -10,7 +12,7 @@ namespace spec {
 namespace {
 
 struct Constant {
-  std::string_view name;
+  base::InlineText<39> name;
   int64_t value;
 };
 

@@ -2,6 +2,8 @@
 // user API (include/uapi) for x86-64.
 #pragma once
 
+#include "base/inline_text.h"
+
 #include <cstdint>
 #include <span>
 #include <string>
@@ -11,7 +13,7 @@ namespace spec {
 
 struct NamedValue {
   uint64_t value;
-  std::string_view name;
+  base::InlineText<55> name;
 };
 
 struct FlagSet {

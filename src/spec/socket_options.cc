@@ -1,5 +1,7 @@
 #include "spec/socket_options.h"
 
+#include "base/inline_text.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -9,7 +11,7 @@ namespace {
 
 struct Option {
   uint32_t level, number;
-  std::string_view name;
+  base::InlineText<39> name;
 };
 
 // clang-format off

@@ -6,16 +6,18 @@
 // 0), or `r`, the result.
 #pragma once
 
+#include "base/inline_text.h"
+
 #include <string_view>
 
 namespace spec {
 
 struct SyscallRow {
-  std::string_view name;
-  std::string_view groups; // file (takes a path), desc (takes a descriptor), process, net, memory, signal,
-                           // ipc, creds, clock, pure (no arguments, cannot fail), stat, lstat, fstat, statfs, fstatfs
-  std::string_view arguments;
-  std::string_view result = "int";
+  base::InlineText<23> name;
+  base::InlineText<23> groups; // file (takes a path), desc (takes a descriptor), process, net, memory, signal,
+                                 // ipc, creds, clock, pure (no arguments, cannot fail), stat, lstat, fstat, statfs, fstatfs
+  base::InlineText<55> arguments;
+  base::InlineText<23> result = "int";
 };
 
 // nullptr where there is no row.

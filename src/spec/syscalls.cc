@@ -1,6 +1,8 @@
 // The table of x86-64 system calls, see syscalls.h.
 #include "spec/syscalls.h"
 
+#include "base/inline_text.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -12,7 +14,7 @@ namespace {
 
 struct Row {
   int number;
-  std::string_view name;
+  base::InlineText<27> name;
 };
 
 constexpr Row rows[] = {
@@ -109,7 +111,7 @@ constexpr Row event_names[] = {
 constexpr auto by_name = [] {
   std::array<uint16_t, std::size(rows)> order{};
   for (size_t i = 0; i < order.size(); i++) order[i] = static_cast<uint16_t>(i);
-  std::sort(order.begin(), order.end(), [](uint16_t a, uint16_t b) { return rows[a].name < rows[b].name; });
+  std::sort(order.begin(), order.end(), [](uint16_t a, uint16_t b) { return rows[a].name < std::string_view(rows[b].name); });
   return order;
 }();
 

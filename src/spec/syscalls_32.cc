@@ -1,6 +1,8 @@
 // The table of i386 system calls (arch/x86/entry/syscalls/syscall_32.tbl of the kernel), see syscalls.h.
 #include "spec/syscalls.h"
 
+#include "base/inline_text.h"
+
 #include <algorithm>
 #include <iterator>
 
@@ -10,7 +12,7 @@ namespace {
 
 struct Row {
   int number;
-  std::string_view name;
+  base::InlineText<35> name;
 };
 
 constexpr Row rows[] = {

@@ -656,8 +656,8 @@ static KnownCall look_up(int number) {
   constexpr std::string_view waits[] = {"poll", "ppoll", "select", "pselect6"};
   const std::string_view name = find_name(number);
   KnownCall call = {.name = name, .row = find_row(number), .arguments = {}, .result = {}};
-  call.arguments = read_arguments(call.row ? call.row->arguments : "hex hex hex hex hex hex");
-  call.result = read_arguments(call.row ? call.row->result : "int").front();
+  call.arguments = read_arguments(call.row ? std::string_view(call.row->arguments) : "hex hex hex hex hex hex");
+  call.result = read_arguments(call.row ? std::string_view(call.row->result) : "int").front();
   call.commands = number < Call::first_of_32 ? spec::find_command_call(name) : nullptr;
   call.may_leave_out = base::is_one_of(calls_that_leave_out, name);
   call.is_wait = base::is_one_of(waits, name);

@@ -209,7 +209,7 @@ TEST(Flags, NoBitIsLost) {
       uint64_t sum = 0;
       const std::string text = flags_text(*set, value);
       for (std::string_view word : base::split(text, '|')) {
-        const auto named = std::ranges::find(set->values, word, &NamedValue::name);
+        const auto named = std::ranges::find_if(set->values, [&](const NamedValue& v) { return v.name == word; });
         const auto number = base::parse_integer(word);
         ASSERT_TRUE(named != set->values.end() || number || word.starts_with("AT_STATX")) << set->name << ": " << word;
         sum |= named != set->values.end() ? named->value : number.value_or(0);
