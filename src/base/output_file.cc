@@ -301,6 +301,11 @@ bool OutputFile::move_on(int error) {
   return true;
 }
 
+void OutputFile::cut() {
+  begin();
+  if (is_regular_ && ::ftruncate(file_.get(), 0) == 0) ::lseek(file_.get(), 0, SEEK_SET);
+}
+
 int OutputFile::write(std::string_view text) {
   begin();
   for (std::string_view rest = text;; text = rest) {

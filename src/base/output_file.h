@@ -68,6 +68,8 @@ public:
   int write(std::string_view text);
   // All results are written, and there may be none.
   void finish() { begin(); }
+  // What it has so far is forgotten.
+  void cut();
   // "cannot write `x` …": where the rest is, since the disk was full; empty: all is under the name.
   const std::string& problem() const { return problem_; }
 

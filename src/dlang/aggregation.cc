@@ -220,8 +220,31 @@ long double rank_of(const Aggregation& a, const Row& row) {
   return sum;
 }
 
-std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal, bool zoom) {
-  constexpr int bar_columns = 40;
+namespace {
+
+// "< 0", "16", ">= 100"
+std::string label_of(const Aggregation& a, const std::vector<int64_t>& bounds, size_t bucket, size_t count) {
+  const bool has_ends = a.function != Function::quantize;
+  if (has_ends && bucket == 0) return "< " + std::to_string(bounds[1]);
+  return (has_ends && bucket + 1 == count ? ">= " : "") + std::to_string(bounds[bucket]);
+}
+
+template<class... Arguments> std::string print(const char* format, Arguments... arguments) {
+  char text[160];
+  std::snprintf(text, sizeof text, format, arguments...);
+  return text;
+}
+
+// Of a bound in a line of a packed distribution.
+int columns_of_bound(const Aggregation& a, size_t bucket) {
+  constexpr int fewest = 4, of_steps = 8;
+  return a.function == Function::quantize ? std::max(static_cast<int>(std::to_string(bounds_of(a)[bucket]).size()), fewest) : of_steps;
+}
+
+} // namespace
+
+std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal, const Display& display) {
+  constexpr size_t label_columns = 16;
   const std::vector<int64_t> bounds = bounds_of(a);
   const size_t count = std::min(row.numbers.size(), bounds.size());
   size_t first = 0, last = count;
@@ -234,29 +257,55 @@ std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal
     if (first > 0) first--;
     if (last < count) last++;
   }
-  long double total = 0;
-  for (int64_t n : row.numbers) {
-    const auto size = static_cast<long double>(n < 0 ? -n : n);
-    total = zoom ? std::max(total, size) : total + size;
-  }
-  std::string out;
-  char line[160];
-  std::snprintf(line, sizeof line, "\n%16s  %s %-9s\n", "value", "------------- Distribution -------------", "count");
-  out += line;
-  for (size_t i = first; i < last; i++) {
-    const bool is_below = a.function != Function::quantize && i == 0, is_above = a.function != Function::quantize && i + 1 == count;
-    const int64_t bound = is_below ? bounds[1] : bounds[i];
-    std::string label = std::to_string(bound);
-    if (is_below) label = "< " + label;
-    if (is_above) label = ">= " + label;
-    const int64_t n = row.numbers[i];
-    auto bar = total > 0 ? static_cast<int>(static_cast<long double>(n < 0 ? -n : n) * bar_columns / total + 0.5L) : 0;
-    bar = std::min(bar, bar_columns);
-    std::snprintf(line, sizeof line, "%16s |%s%*s %-9lld\n", label.c_str(), std::string(static_cast<size_t>(bar), '@').c_str(), bar_columns - bar, "",
-                  static_cast<long long>(n / (normal ? normal : 1)));
-    out += line;
-  }
+  Scale scale{.zoom = display.zoom};
+  for (int64_t n : row.numbers) scale.add(n);
+  std::string out = bar_heading("value", label_columns);
+  for (size_t i = first; i < last; i++) out += print("%16s ", label_of(a, bounds, i, count).c_str()) + bar_line(row.numbers[i], normal, scale, display.encoding);
   return out;
+}
+
+int columns_of_number(unsigned size) { return size == 1 ? 3 : size == 2 ? 5 : size == 4 ? 8 : 16; }
+
+Packing packing_of(const Aggregation& a, const Rows& rows, const Display& display) {
+  Packing out{.scale = {.zoom = display.zoom}};
+  if (display.bars && (a.function == Function::count || a.function == Function::sum)) {
+    out.style = RowStyle::bar;
+    for (const auto& [identity, row] : rows) out.scale.add(row.numbers[0]);
+  }
+  if (!display.packed || rows.empty() || (a.function != Function::quantize && a.function != Function::lquantize)) return out;
+  out.style = RowStyle::packed;
+  const size_t count = rows.begin()->second.numbers.size();
+  out.last = count - 1;
+  if (a.function == Function::lquantize) return out; // all of them
+  auto is_used = [&](size_t bucket) { return std::ranges::any_of(rows, [&](const auto& r) { return r.second.numbers[bucket] != 0; }); };
+  while (out.first < count && !is_used(out.first)) out.first++;
+  if (out.first == count) out.first = out.last = zero_bucket; // all of them were cleared
+  while (out.last > out.first && !is_used(out.last)) out.last--;
+  if (out.first && out.first != zero_bucket) out.first--;
+  if (out.last + 1 < count) out.last++;
+  return out;
+}
+
+std::string packed_heading(const Aggregation& a, const Packing& packing, const std::vector<Cell>& key) {
+  int columns = 0;
+  for (const Cell& c : key) columns += (c.is_number ? columns_of_number(c.size) : packed_text_columns) + 1;
+  if (packing.style == RowStyle::bar) return bar_heading(key.empty() ? "value" : "key", key.empty() ? 16 : static_cast<size_t>(columns));
+  const int of_steps = a.function == Function::lquantize;
+  return print("\n%*s %*s .", columns, columns ? "key" : "", columns_of_bound(a, packing.first) - of_steps, "min") + std::string(packing.last - packing.first + 1, '-') +
+         print(". %-*s | count\n", columns_of_bound(a, packing.last), "max");
+}
+
+std::string packed_line(const Aggregation& a, const Packing& packing, const Row& row, int64_t normal, const Display& display) {
+  if (packing.style == RowStyle::bar) return " " + bar_line(row.numbers[0], normal, packing.scale, display.encoding);
+  const std::vector<int64_t> bounds = bounds_of(a);
+  Scale scale{.zoom = display.zoom};
+  int64_t total = 0;
+  for (size_t i = packing.first; i <= packing.last; i++) scale.add(row.numbers[i]), total += row.numbers[i];
+  auto bound = [&](size_t bucket) { return label_of(a, bounds, bucket, row.numbers.size()); };
+  std::string out = a.function == Function::quantize ? " " : "";
+  out += print("%*s :", columns_of_bound(a, packing.first), bound(packing.first).c_str());
+  for (size_t i = packing.first; i <= packing.last; i++) out += bar_cell(row.numbers[i], scale, display.encoding);
+  return out + print(": %-*s | %lld\n", columns_of_bound(a, packing.last), bound(packing.last).c_str(), static_cast<long long>(total));
 }
 
 } // namespace dlang

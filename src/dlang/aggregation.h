@@ -1,6 +1,7 @@
 // Aggregations as they are read from the engine's maps, and as text.
 #pragma once
 
+#include "dlang/bars.h"
 #include "dlang/plan.h"
 #include "ir/engine.h"
 #include "report/report.h"
@@ -45,7 +46,23 @@ bool is_distribution(Function f);
 int64_t number_of(const Aggregation& a, const Row& row, int64_t normal);
 // What rows are sorted by.
 long double rank_of(const Aggregation& a, const Row& row);
-// The table of a distribution, with an empty line before it. `zoom`: the largest bucket has the longest bar.
-std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal, bool zoom);
+// The table of a distribution, with an empty line before it.
+std::string distribution_of(const Aggregation& a, const Row& row, int64_t normal, const Display& display);
+
+// Rows that are one line each: of a distribution one character for each bucket from `first` to `last`, of a count a bar.
+enum class RowStyle : uint8_t { plain, bar, packed };
+struct Packing {
+  RowStyle style = RowStyle::plain;
+  size_t first = 0, last = 0;
+  Scale scale; // of bars, whose rows share it
+};
+Packing packing_of(const Aggregation& a, const Rows& rows, const Display& display);
+// Before the first of these rows.
+std::string packed_heading(const Aggregation& a, const Packing& packing, const std::vector<Cell>& key);
+// A row behind its key, with the end of the line.
+std::string packed_line(const Aggregation& a, const Packing& packing, const Row& row, int64_t normal, const Display& display);
+// The columns of a part of a key in a table: a number has as many as its size needs.
+int columns_of_number(unsigned size);
+inline constexpr int packed_text_columns = 16;
 
 } // namespace dlang

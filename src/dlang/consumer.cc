@@ -1,5 +1,8 @@
 #include "dlang/consumer.h"
 
+#include "base/output_file.h"
+#include "dlang/options.h"
+#include "dlang/typed_text.h"
 #include "report/effect.h"
 #include "report/number.h"
 #include "report/text.h"
@@ -7,8 +10,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <fcntl.h>
 #include <set>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace dlang {
 
@@ -28,8 +36,7 @@ bool is_number(const type::Type& t) { return t.is_integer() || t.is(Kind::pointe
 
 // Numbers without a format take as many columns as their size needs.
 std::string padded_number(int64_t n, uint32_t size) {
-  const auto wide = static_cast<long long>(n);
-  return size == 1 ? print(" %3lld", wide) : size == 2 ? print(" %5lld", wide) : size == 4 ? print(" %8lld", wide) : print(" %16lld", wide);
+  return print(" %*lld", columns_of_number(size), static_cast<long long>(n));
 }
 
 std::string padded(std::string text, size_t columns) {
@@ -79,9 +86,32 @@ struct Consumer::Values {
 };
 
 void Consumer::write(std::string_view text) {
-  if (!has_header_ && !plan_.quiet) sink_.out(plan_.flow ? print("%3s %-41s\n", "CPU", "FUNCTION") : print("%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME"));
+  if (!has_header_ && !display_.quiet) put(display_.flow ? print("%3s %-41s\n", "CPU", "FUNCTION") : print("%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME"));
   has_header_ = true;
-  if (!text.empty()) sink_.out(text);
+  if (!text.empty()) put(text);
+}
+
+void Consumer::put(std::string_view text) {
+  if (!file_.valid()) return sink_.out(text);
+  if (const int code = base::write_all(file_.get(), text)) {
+    sink_.message("ERROR: freopen: cannot write: " + std::string(std::strerror(code)) + "\n");
+    file_.reset();
+  }
+}
+
+// What is printed from now on goes to the end of this file; without a name, to where it went first.
+void Consumer::reopen(const std::string& path) {
+  if (path.empty()) return file_.reset();
+  const base::AsResultOwner as_owner;
+  base::Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, base::private_mode));
+  if (!file.valid()) return sink_.message("ERROR: freopen: cannot open `" + path + "`: " + std::strerror(errno) + "\n");
+  file_ = std::move(file);
+}
+
+// What was printed so far is forgotten, where it went to a file.
+void Consumer::cut() {
+  if (!file_.valid()) return sink_.cut();
+  if (::ftruncate(file_.get(), 0) != 0 && errno != EINVAL) sink_.message("ERROR: ftruncate: " + std::string(std::strerror(errno)) + "\n"); // EINVAL: no file that has a length
 }
 
 const std::vector<Piece>& Consumer::format_of(const std::string& text) {
@@ -99,9 +129,11 @@ void Consumer::take(const type::Type& type, Bytes bytes) {
   const Record& r = plan_.records[index];
   Values values{type, bytes, r};
   std::string out;
+  const bool has_line = r.has_line && !display_.quiet;
+  if (has_line) write({}); // the heading, also where the clause itself asks for silence
   if (r.has_line) line(out, r, values);
   for (const Item& i : r.items) item(out, r, i, values);
-  if (r.has_line) out += "\n";
+  if (has_line) out += "\n";
   write(out);
 }
 
@@ -109,7 +141,8 @@ void Consumer::take(const type::Type& type, Bytes bytes) {
 void Consumer::line(std::string& out, const Record& r, Values& values) {
   const int64_t cpu = values.number();
   const std::string function = function_of(r, values);
-  if (plan_.flow)
+  if (display_.quiet) return;
+  if (display_.flow)
     out += flow_line(cpu, r.provider, function, r.name);
   else
     out += print("%3d %6u %32s ", static_cast<int>(cpu), r.id, (function + ":" + r.name).c_str());
@@ -129,7 +162,7 @@ std::string Consumer::flow_line(int64_t cpu, const std::string& provider, const 
 
 std::string Consumer::stack_text(const type::Type& type, Bytes bytes) {
   std::string out = "\n";
-  for (const std::string& frame : frames_of(names_, engine_, type, bytes)) out += std::string(plan_.stack_indent, ' ') + frame + "\n";
+  for (const std::string& frame : frames_of(names_, engine_, type, bytes)) out += std::string(display_.stack_indent, ' ') + frame + "\n";
   return out;
 }
 
@@ -156,7 +189,7 @@ void Consumer::item(std::string& out, const Record& r, const Item& i, Values& va
   case ItemKind::printf: out += formatted(format_of(i.text), values); break;
   case ItemKind::trace: {
     auto [type, bytes] = values.take();
-    if (type) out += value_text(*type, bytes, values.symbol, !r.has_line);
+    if (type) out += value_text(*type, bytes, values.symbol, display_.quiet);
     break;
   }
   case ItemKind::memory: {
@@ -170,7 +203,7 @@ void Consumer::item(std::string& out, const Record& r, const Item& i, Values& va
     break;
   }
   case ItemKind::printa:
-    if (r.has_line && i.text.empty()) out += "\n";
+    if (!display_.quiet && i.text.empty()) out += "\n";
     out += printa(i);
     break;
   case ItemKind::normalize: {
@@ -189,6 +222,29 @@ void Consumer::item(std::string& out, const Record& r, const Item& i, Values& va
     out.clear();
     base::Status ran = report::run_command(formatted(format_of(i.text), values), [&](std::string_view text) { write(text); }, patience_ms_);
     if (!ran.ok()) sink_.message("ERROR: system: " + ran.error().message + "\n");
+    break;
+  }
+  case ItemKind::print: {
+    auto [type, bytes] = values.take();
+    if (type) out += typed_text(printer_, *type, bytes) + "\n";
+    break;
+  }
+  case ItemKind::freopen:
+    write(out);
+    out.clear();
+    reopen(formatted(format_of(i.text), values));
+    break;
+  case ItemKind::ftruncate:
+    write(out);
+    out.clear();
+    cut();
+    break;
+  case ItemKind::setopt: {
+    std::string value;
+    if (i.arguments)
+      if (auto [type, bytes] = values.take(); type) value = printer_.text(*type, bytes);
+    if (const ScriptOption* option = option_named(i.text); option && !set_option(display_, option->effect, value))
+      sink_.message("ERROR: setopt: option " + i.text + " cannot be `" + value + "`\n");
     break;
   }
   case ItemKind::fault: sink_.message(fault_text(r, values)); break;
@@ -262,11 +318,11 @@ std::vector<std::pair<std::string, const Row*>> Consumer::sorted(size_t aggregat
   std::vector<Ranked> ranked;
   for (const auto& [identity, row] : rows) ranked.push_back({rank_of(plan_.aggregations[aggregation], row), &identity, &row});
   std::stable_sort(ranked.begin(), ranked.end(), [&](const Ranked& first, const Ranked& second) {
-    const Ranked &a = plan_.sort_reversed ? second : first, &b = plan_.sort_reversed ? first : second;
-    if (!plan_.sort_by_key && a.rank != b.rank) return a.rank < b.rank;
+    const Ranked &a = display_.sort_reversed ? second : first, &b = display_.sort_reversed ? first : second;
+    if (!display_.sort_by_key && a.rank != b.rank) return a.rank < b.rank;
     const size_t size = std::min(a.row->key.size(), b.row->key.size());
     for (size_t n = 0; n < size; n++) {
-      const size_t i = (n + plan_.sort_key_position) % size;
+      const size_t i = (n + display_.sort_key_position) % size;
       const Cell &x = a.row->key[i], &y = b.row->key[i];
       if (x.is_number && y.is_number && x.number != y.number) return x.number < y.number;
       if (x.is_number || y.is_number) continue;
@@ -282,15 +338,17 @@ std::vector<std::pair<std::string, const Row*>> Consumer::sorted(size_t aggregat
   return out;
 }
 
-std::string Consumer::key_text(const Row& row) {
+std::string Consumer::key_text(const Row& row, RowStyle style) {
   std::string out;
   for (const Cell& c : row.key) {
     if (is_stack(*c.type))
       out += stack_text(*c.type, c.bytes);
     else if (c.is_number)
       out += padded_number(c.number, c.size);
+    else if (const std::string text = c.symbol.empty() ? printer_.text(*c.type, c.bytes) : c.symbol; style == RowStyle::plain)
+      out += "  " + padded(text, 50);
     else
-      out += "  " + padded(c.symbol.empty() ? printer_.text(*c.type, c.bytes) : c.symbol, 50);
+      out += std::string(text.size() < packed_text_columns ? packed_text_columns + 1 - text.size() : 1, ' ') + text;
   }
   return out;
 }
@@ -298,7 +356,20 @@ std::string Consumer::key_text(const Row& row) {
 std::string Consumer::value_text(size_t aggregation, const Row& row) {
   const Aggregation& a = plan_.aggregations[aggregation];
   const int64_t normal = states_[aggregation].normal;
-  return is_distribution(a.function) ? distribution_of(a, row, normal, plan_.zoom) : padded_number(number_of(a, row, normal), 8);
+  return is_distribution(a.function) ? distribution_of(a, row, normal, display_) : padded_number(number_of(a, row, normal), 8);
+}
+
+// The rows of one aggregation without a format.
+std::string Consumer::table(size_t aggregation, const Rows& rows) {
+  const Aggregation& a = plan_.aggregations[aggregation];
+  const Packing packing = packing_of(a, rows, display_);
+  std::string out;
+  for (const auto& [identity, row] : sorted(aggregation, rows)) {
+    if (packing.style != RowStyle::plain && out.empty()) out += packed_heading(a, packing, row->key);
+    out += key_text(*row, packing.style);
+    out += packing.style == RowStyle::plain ? value_text(aggregation, *row) + "\n" : packed_line(a, packing, *row, states_[aggregation].normal, display_);
+  }
+  return out;
 }
 
 // One line of printa() with a format: keys for the conversions, the aggregations in their order for those with `@`.
@@ -314,7 +385,7 @@ std::string Consumer::formatted_line(const std::vector<Piece>& format, const Ite
       const Aggregation& a = plan_.aggregations[i.aggregations[which]];
       const int64_t normal = states_[i.aggregations[which]].normal;
       if (is_distribution(a.function))
-        out += rows[which] ? distribution_of(a, *rows[which], normal, plan_.zoom) : "";
+        out += rows[which] ? distribution_of(a, *rows[which], normal, display_) : "";
       else
         out += format_number(p, static_cast<uint64_t>(rows[which] ? number_of(a, *rows[which], normal) : 0), 8, true, p.width, p.precision);
       continue;
@@ -338,6 +409,7 @@ std::string Consumer::printa(const Item& i) {
   for (size_t a : i.aggregations) states_[a].printed = true;
   std::vector<Rows> all;
   for (size_t a : i.aggregations) all.push_back(rows_of(a));
+  if (i.text.empty() && all.size() == 1) return table(i.aggregations[0], all[0]);
   auto print_key = [&](const std::string& key) {
     std::vector<const Row*> rows;
     for (const Rows& r : all) {
@@ -354,7 +426,7 @@ std::string Consumer::printa(const Item& i) {
   };
   // The order is that of one of them; keys that only others have come behind.
   std::set<std::string> done;
-  const size_t leading = plan_.sort_position < all.size() ? plan_.sort_position : 0;
+  const size_t leading = display_.sort_position < all.size() ? display_.sort_position : 0;
   for (size_t n = 0; n < all.size(); n++) {
     const size_t which = n == 0 ? leading : n <= leading ? n - 1 : n;
     for (const auto& [key, row] : sorted(i.aggregations[which], all[which]))
@@ -401,8 +473,7 @@ void Consumer::finish() {
   std::string out;
   for (size_t a = 0; a < plan_.aggregations.size(); a++) {
     if (states_[a].printed) continue;
-    const Rows rows = rows_of(a);
-    for (const auto& [identity, row] : sorted(a, rows)) out += key_text(*row) + value_text(a, *row) + "\n";
+    out += table(a, rows_of(a));
   }
   if (!out.empty()) write("\n");
   write(out);

@@ -24,7 +24,7 @@ inline constexpr std::string_view int_oflow = "D_INT_OFLOW", int_digit = "D_INT_
                                   drec_comm = "D_DREC_COMM", printf_arg_fmt = "D_PRINTF_ARG_FMT", printf_arg_type = "D_PRINTF_ARG_TYPE",
                                   printf_arg_proto = "D_PRINTF_ARG_PROTO", printf_arg_extra = "D_PRINTF_ARG_EXTRA", printf_agg_conv = "D_PRINTF_AGG_CONV",
                                   printf_dyn_type = "D_PRINTF_DYN_TYPE", printf_fmt_empty = "D_PRINTF_FMT_EMPTY", printa_proto = "D_PRINTA_PROTO",
-                                  printa_aggkey = "D_PRINTA_AGGKEY", trace_dyn = "D_TRACE_DYN", tracemem_size = "D_TRACEMEM_SIZE", stack_size = "D_STACK_SIZE",
+                                  printa_aggkey = "D_PRINTA_AGGKEY", trace_dyn = "D_TRACE_DYN", print_dyn = "D_PRINT_DYN", tracemem_size = "D_TRACEMEM_SIZE", stack_size = "D_STACK_SIZE",
                                   ustack_frames = "D_USTACK_FRAMES", lquant_baseval = "D_LQUANT_BASEVAL", lquant_limval = "D_LQUANT_LIMVAL",
                                   lquant_basetype = "D_LQUANT_BASETYPE", lquant_limtype = "D_LQUANT_LIMTYPE", lquant_steptype = "D_LQUANT_STEPTYPE",
                                   lquant_mismatch = "D_LQUANT_MISMATCH", lquant_stepval = "D_LQUANT_STEPVAL", lquant_stepsmall = "D_LQUANT_STEPSMALL",

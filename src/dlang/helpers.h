@@ -265,6 +265,62 @@ macro d_strtoll(s, base) {
   }
   $sign == 45 ? -$value : $value
 }
+macro d_json_part(s, name, nth) {
+  let $s = s;
+  let $size = (int64)strlen($s);
+  let $nth = (int64)(nth); // of an array; -1: the member of an object with this name
+  let $depth = (int64)0;
+  let $in_text = (int64)0;
+  let $is_escaped = (int64)0;
+  let $key = (int64)0;
+  let $key_end = (int64)0;
+  let $passed = (int64)0;
+  let $is_value = (int64)0;
+  let $from = (int64)-1;
+  let $end = (int64)0;
+  let $i = (int64)0;
+  while ($i < $size) {
+    let $c = (int64)$s[$i];
+    let $was_value = $is_value;
+    if ($in_text != 0) {
+      if ($is_escaped != 0) {
+        $is_escaped = 0;
+      } else if ($c == 92) {
+        $is_escaped = 1;
+      } else if ($c == 34) {
+        $in_text = 0;
+        $key_end = $i;
+      }
+    } else if ($c == 34) {
+      $in_text = 1;
+      $key = $i + 1;
+    } else if ($c == 123 || $c == 91) {
+      if ($depth == 0 && ($c == 91) != ($nth >= 0)) { break; }
+      $depth = $depth + 1;
+      if ($depth == 1 && $nth == 0) { $is_value = 1; }
+    } else if ($c == 125 || $c == 93) {
+      $depth = $depth - 1;
+      if ($depth <= 0) { break; }
+    } else if ($c == 58 && $depth == 1 && $nth < 0) {
+      if (substr($s, $key, $key_end - $key) == name) { $is_value = 1; }
+    } else if ($c == 44 && $depth == 1) {
+      if ($is_value != 0) { break; }
+      $passed = $passed + 1;
+      if ($passed == $nth) { $is_value = 1; }
+    }
+    if ($was_value != 0 && $c > 32) {
+      if ($from < 0) { $from = $i; }
+      $end = $i + 1;
+    }
+    $i = $i + 1;
+  }
+  substr($s, $from < 0 ? (int64)0 : $from, $from < 0 ? (int64)0 : $end - $from)
+}
+macro d_json_value(s) {
+  let $s = s;
+  let $is_text = (int64)$s[0] == 34;
+  substr($s, $is_text ? (int64)1 : (int64)0, (int64)strlen($s) - ($is_text ? (int64)2 : (int64)0))
+}
 macro d_at_most(n, limit) {
   let $n = (int64)(n);
   let $limit = (int64)(limit);

@@ -15,27 +15,6 @@ using lang::BinaryOp;
 
 namespace {
 
-// N, Nk, Nm, Ng, Nt
-std::optional<uint64_t> size_of_option(std::string_view text) {
-  uint64_t unit = 1;
-  if (!text.empty())
-    if (const size_t power = std::string_view("kmgt").find(static_cast<char>(text.back() | 0x20)); power != std::string_view::npos)
-      unit = uint64_t{1} << (10 * (power + 1)), text.remove_suffix(1);
-  const auto n = base::parse_integer(text);
-  return n && *n <= (uint64_t{1} << 40) / unit ? std::optional(*n * unit) : std::nullopt;
-}
-
-bool is_value_of(OptionValue kind, std::string_view text) {
-  switch (kind) {
-  case OptionValue::any: return true;
-  case OptionValue::size: return size_of_option(text).has_value();
-  case OptionValue::rate: return text == "0" || rate_of(text).has_value();
-  case OptionValue::policy: return text == "switch" || text == "fill" || text == "ring";
-  case OptionValue::resize: return text == "auto" || text == "manual";
-  }
-  return true;
-}
-
 std::string macro_text(std::string_view kind, std::string_view name, std::string_view expression, std::string_view parameter = {}) {
   return "macro " + std::string(kind) + std::string(name) + "(" + std::string(parameter) + ") { " + std::string(expression) + " }\n";
 }
@@ -135,20 +114,25 @@ void Lowering::make_macros() {
   (void)program_->config.set("max_probes", "65536");
 }
 
-void Lowering::apply(const Setting& s) {
-  const ScriptOption* option = nullptr;
+const ScriptOption* Lowering::option_of(const std::string& name, Range where) {
+  const ScriptOption* option = option_named(name);
+  if (option) return option;
   std::vector<std::string_view> names;
-  for (const ScriptOption& o : script_options) {
-    names.push_back(o.name);
-    if (o.name == s.name) option = &o;
-  }
+  for (const ScriptOption& o : script_options) names.push_back(o.name);
+  const std::string_view near = base::nearest(name, names);
+  error(d_tag::pragma_optset, where, "there is no option " + quoted(name), near.empty() ? "" : "did you mean " + quoted(near) + "?");
+  return nullptr;
+}
+
+void Lowering::apply(const Setting& s) {
+  const ScriptOption* option = option_of(s.name, s.where);
+  if (!option) return;
   auto wrong_value = [&](const std::string& why) { error(d_tag::pragma_optset, s.where, "option " + quoted(s.name) + ": " + why); };
-  if (!option) {
-    const std::string_view near = base::nearest(s.name, names);
-    return error(d_tag::pragma_optset, s.where, "there is no option " + quoted(s.name), near.empty() ? "" : "did you mean " + quoted(near) + "?");
+  if (is_of_display(option->effect)) {
+    if (!set_option(plan_->display, option->effect, s.value)) wrong_value(quoted(s.value) + " is not a value that it can have");
+    return;
   }
   switch (option->effect) {
-  case OptionEffect::quiet: plan_->quiet = true; break;
   case OptionEffect::error_tags: plan_->error_tags = true; break;
   case OptionEffect::destructive: plan_->destructive = true; break;
   case OptionEffect::zero_probes: allows_no_probes_ = true, (void)program_->config.set("missing_probes", "ignore"); break;
@@ -157,23 +141,11 @@ void Lowering::apply(const Setting& s) {
     break;
   case OptionEffect::default_args: break;
   case OptionEffect::argument_use: allows_unused_ = true; break;
-  case OptionEffect::flow: plan_->flow = true; break;
-  case OptionEffect::sort_by_key: plan_->sort_by_key = true; break;
-  case OptionEffect::sort_reversed: plan_->sort_reversed = true; break;
-  case OptionEffect::zoom: plan_->zoom = true; break;
-  case OptionEffect::sort_position:
-  case OptionEffect::sort_key_position:
-  case OptionEffect::stack_indent:
   case OptionEffect::frames:
   case OptionEffect::user_frames: {
     const auto n = base::parse_integer(s.value);
     if (!n || *n > 4096) return wrong_value(quoted(s.value) + " is not a number that it can have");
-    const auto size = static_cast<size_t>(*n);
-    if (option->effect == OptionEffect::sort_position) plan_->sort_position = size;
-    if (option->effect == OptionEffect::sort_key_position) plan_->sort_key_position = size;
-    if (option->effect == OptionEffect::stack_indent) plan_->stack_indent = size;
-    if (option->effect == OptionEffect::frames) frames_ = size;
-    if (option->effect == OptionEffect::user_frames) user_frames_ = size;
+    (option->effect == OptionEffect::frames ? frames_ : user_frames_) = static_cast<size_t>(*n);
     break;
   }
   case OptionEffect::refused: error(d_tag::pragma_optset, s.where, "option " + quoted(s.name) + " is not supported", std::string(option->reason)); break;
@@ -186,6 +158,7 @@ void Lowering::apply(const Setting& s) {
     if (std::string why = program_->config.set(key, std::to_string(*n)); !why.empty()) wrong_value(why);
     break;
   }
+  default: break; // of the display
   }
 }
 
@@ -212,12 +185,19 @@ void Lowering::learn_types() {
 
 void Lowering::emit_group(const Group& g) {
   lang::Block* body = group_body(g);
+  std::unique_ptr<lang::Probe> probe = probe_at(g.places, g.where);
+  probe->predicate = condition_of(g);
+  probe->body = body;
+  program_->probes.push_back(std::move(probe));
+}
+
+std::unique_ptr<lang::Probe> Lowering::probe_at(const std::vector<std::string>& places, Range where) {
   auto probe = std::make_unique<lang::Probe>();
-  probe->where = g.where;
+  probe->where = where;
   std::vector<lang::ProbeSpec> specs;
-  for (const std::string& place : g.places) {
+  for (const std::string& place : places) {
     lang::ProbeSpec spec;
-    spec.where = g.where;
+    spec.where = where;
     spec.text = program_->types.keep(place);
     std::vector<std::string_view> parts;
     for (std::string_view part : base::split(spec.text, ':')) parts.push_back(part);
@@ -225,9 +205,7 @@ void Lowering::emit_group(const Group& g) {
     specs.push_back(spec);
   }
   probe->specs = program_->arena.copy(specs);
-  probe->predicate = condition_of(g);
-  probe->body = body;
-  program_->probes.push_back(std::move(probe));
+  return probe;
 }
 
 // The clauses one behind the other, each in a condition of its own. What ends one of them does not end the others.
@@ -387,6 +365,7 @@ lang::Expr* Lowering::expand(std::string_view name, const std::vector<lang::Expr
 
 // What is assigned, and where each clause-local variable is used, before anything is translated.
 void Lowering::collect_variables() {
+  note_scratch();
   for (const Node& n : script_.nodes)
     if (n.kind == NodeKind::assign && n.parts[0]->kind != NodeKind::aggregation)
       if (const auto place = place_of(*n.parts[0]); place && place->keys.empty()) assigned_whole_.insert(place->name);

@@ -8,6 +8,7 @@
 #include "lang/ast.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace dlang {
@@ -22,6 +23,12 @@ Translated translate(const base::Source& source, const TranslateOptions& options
 
 // Of `-l`: one line for each probe, with the numbers that records show.
 std::string list(const Plan& plan, const lang::Program& program);
+
+// How many probes each part of the script has: "dtrace: description 'syscall:::entry' matched 373 probes".
+std::string matched(const Plan& plan, const lang::Program& program, const base::Source& source, const std::vector<ScriptPart>& parts);
+
+// What became of the command of -c, or of the process of -p: "dtrace: pid 17 has exited".
+std::string end_of_process(int pid, std::optional<int> status, std::optional<int> signal);
 
 // Of `-l` without a script: descriptions of all probes with fixed names.
 std::string all_descriptions();

@@ -137,6 +137,28 @@ Value Lowering::lower_token(const Node& n) {
   return {block, text_type};
 }
 
+// json(text, "a.b[2]"): what the text has there, without the quotes of a string; "" (NULL) if it has nothing there.
+Value Lowering::lower_json(const Node& n) {
+  if (!has_arguments(n, 2, 2)) return wrong(n.where);
+  const Value of = lower(*n.parts[0]);
+  if (of.type.kind != Type::text && of.type.kind != Type::unknown) return error(d_tag::proto_arg, n.parts[0]->where, "json() takes a string"), wrong(n.where);
+  const Node& path = *n.parts[1];
+  if (path.kind != NodeKind::text) return error(d_tag::proto_arg, path.where, "json() takes the element as a string literal", "write `json(text, \"name[0].other\")`"), wrong(n.where);
+  const lang::TreeMaker make = at(n.where);
+  lang::Expr* e = of.e;
+  for (std::string_view rest = path.text; !rest.empty();) {
+    const bool is_index = rest.starts_with('[');
+    const size_t end = is_index ? rest.find(']') : std::min(rest.find_first_of(".["), rest.size());
+    const std::string_view step = end == rest.npos ? std::string_view() : rest.substr(is_index, end - is_index);
+    const auto index = is_index ? base::parse_integer(step) : std::optional<uint64_t>(0);
+    if (step.empty() || !index || *index > INT32_MAX) return error(d_tag::proto_arg, path.where, quoted(path.text) + " is not an element of JSON", "write `name`, `name.other` or `name[0]`"), wrong(n.where);
+    e = expand("d_json_part", {e, text(is_index ? "" : step, path.where), make.number(is_index ? static_cast<int64_t>(*index) : -1)}, n.where);
+    rest.remove_prefix(end + is_index);
+    if (rest.starts_with('.')) rest.remove_prefix(1);
+  }
+  return {expand("d_json_value", {e}, n.where), text_type};
+}
+
 Value Lowering::lower_text_call(const Node& n) {
   const lang::TreeMaker make = at(n.where);
   auto argument = [&](size_t i) { return lower(*n.parts[i]).e; };
@@ -177,6 +199,11 @@ Value Lowering::lower_memory_call(const Node& n) {
     if (!has_arguments(n, 2, 2)) return wrong(n.where);
     return {make.call("uptr", {argument(0)}), {Type::pointer, 0, false}};
   }
+  if (n.text == "alloca") { // nothing is there, until the script puts it there
+    if (!has_arguments(n, 1, 1)) return wrong(n.where);
+    (void)numeric(*n.parts[0]);
+    return {make.call("uptr", {make.number(0)}), {Type::pointer, 0, false}};
+  }
   if (n.text == "copyinstr") {
     if (!has_arguments(n, 1, 2)) return wrong(n.where);
     std::vector<lang::Expr*> arguments = {make.call("uptr", {argument(0)})};
@@ -189,6 +216,8 @@ Value Lowering::lower_memory_call(const Node& n) {
     // So many bytes of text; str() counts the NUL.
     return {make.call("str", {argument(0), make.binary(lang::BinaryOp::add, lower(*n.parts[0]->parts[1]).e, make.number(1))}), text_type};
   const Value v = lower(*n.parts[0]);
+  if (const auto place = place_of(*n.parts[0]); place && text_ends_.contains(place->name))
+    return {make.call("str", {v.e, make.binary(lang::BinaryOp::add, scratch(text_ends_[place->name], n.where), make.number(1))}), text_type};
   if (v.type.kind == Type::text) return v;
   if (v.type.kind == Type::translated || v.type.kind == Type::other) {
     error(d_tag::stringof_type, n.where, quoted(source_.text(n.parts[0]->where)) + " is not text");
@@ -201,14 +230,15 @@ Value Lowering::lower_call(const Node& n) {
   const lang::TreeMaker make = at(n.where);
   for (const Missing& m : missing_functions)
     if (m.name == n.text) {
-      error(tag::unknown_function, n.where, quoted(n.text) + " is not available", std::string(m.nearest));
+      const bool is_named = !m.changes_program || may_change(n);
+      if (is_named) error(tag::unknown_function, n.where, quoted(n.text) + (m.changes_program ? " is not supported: it would change the traced program" : " is not available"), std::string(m.nearest));
       return wrong(n.where);
     }
   constexpr std::string_view texts[] = {"strlen", "strjoin", "substr", "basename", "dirname", "index", "rindex", "strstr", "strchr", "strrchr", "cleanpath", "toupper", "tolower"};
   if (base::is_one_of(texts, n.text)) return lower_text_call(n);
   if (n.text == "stack" || n.text == "ustack" || n.text == "jstack") return lower_stack(n);
   auto argument = [&](size_t i) { return lower(*n.parts[i]).e; };
-  if (n.text == "copyin" || n.text == "copyinstr" || n.text == "stringof") return lower_memory_call(n);
+  if (n.text == "copyin" || n.text == "copyinstr" || n.text == "stringof" || n.text == "alloca") return lower_memory_call(n);
   if (n.text == "rand") return has_arguments(n, 0, 0) ? Value{name("rand", n.where), uint32_type} : wrong(n.where);
   if (n.text == "speculation") {
     if (!has_arguments(n, 0, 0)) return wrong(n.where);
@@ -220,6 +250,7 @@ Value Lowering::lower_call(const Node& n) {
   if (n.text == "progenyof") return has_arguments(n, 1, 1) ? Value{cast(expand("d_progeny", {numeric(*n.parts[0])}, n.where), int32_type), int32_type} : wrong(n.where);
   if (n.text == "lltostr") return lower_number_text(n);
   if (n.text == "strtok") return lower_token(n);
+  if (n.text == "json") return lower_json(n);
   if (n.text == "strtoll") {
     if (!has_arguments(n, 1, 2)) return wrong(n.where);
     const Value s = lower(*n.parts[0]);
@@ -251,12 +282,15 @@ Value Lowering::lower_call(const Node& n) {
   }
   if (n.text == "inet_ntoa" || n.text == "inet_ntoa6") { // of an address in memory, and of one that is a value
     if (!has_arguments(n, 1, 1)) return wrong(n.where);
-    return {make.call("ntop", {make.number(n.text == "inet_ntoa" ? AF_INET : AF_INET6), argument(0)}), {Type::other}};
+    Node* number = node_of(NodeKind::unary, n.where, {n.parts[0]});
+    number->unary = lang::UnaryOp::dereference;
+    const bool is_stored = n.text == "inet_ntoa" && place_of(*number); // in memory of alloca()
+    return {make.call("ntop", {make.number(n.text == "inet_ntoa" ? AF_INET : AF_INET6), is_stored ? cast(lower(*number).e, uint32_type) : argument(0)}), {Type::other}};
   }
   constexpr std::string_view actions[] = {"printf",      "trace",  "tracemem", "printa", "exit",  "normalize", "denormalize", "trunc",
-                                          "clear",       "system", "speculate", "commit", "discard", "raise", "stop"};
+                                          "clear",       "system", "speculate", "commit", "discard", "raise", "stop", "print", "freopen", "ftruncate", "setopt", "copyinto", "bcopy"};
   constexpr std::string_view known[] = {"copyin", "copyinstr", "stringof", "rand", "speculation", "func", "sym", "ufunc", "usym", "uaddr", "htons", "ntohs", "htonl", "ntohl",
-                                        "getmajor", "getminor", "inet_ntop", "inet_ntoa", "inet_ntoa6", "stack", "ustack", "jstack", "strlen", "strjoin", "strtok", "substr", "basename", "dirname", "index", "strtoll", "lltostr", "progenyof",
+                                        "getmajor", "getminor", "inet_ntop", "inet_ntoa", "inet_ntoa6", "stack", "ustack", "jstack", "strlen", "strjoin", "strtok", "substr", "basename", "dirname", "index", "strtoll", "lltostr", "json", "alloca", "progenyof",
                                         "rindex", "strstr", "strchr", "strrchr", "cleanpath", "toupper", "tolower"};
   if (base::is_one_of(actions, n.text)) {
     error(d_tag::op_act, n.where, quoted(n.text) + " is an action: it has no value", "write it as a statement of its own");

@@ -13,10 +13,11 @@ using base::quoted;
 
 std::vector<lang::Stmt*> Lowering::lower_clause(const Clause& clause) {
   std::vector<lang::Stmt*> into;
-  record_ = {.has_line = !plan_->quiet, .id = group_->id, .provider = group_->context.provider, .function = group_->context.function, .name = group_->context.name};
+  record_ = {.has_line = !plan_->display.quiet, .id = group_->id, .provider = group_->context.provider, .function = group_->context.function, .name = group_->context.name};
   if (group_->context.varies) record_.function.clear();
   printed_.clear();
   has_record_ = false;
+  text_ends_.clear();
   speculation_ = nullptr;
   is_committed_ = false;
   exit_ = nullptr;
@@ -25,7 +26,7 @@ std::vector<lang::Stmt*> Lowering::lower_clause(const Clause& clause) {
     lower_action(*clause.actions[i], into);
   }
   action_number_ = 0;
-  if (clause.actions.empty() && !plan_->quiet) has_record_ = true; // the default action
+  if (clause.actions.empty() && !plan_->display.quiet) has_record_ = true; // the default action
   end_record(into);
   if (exit_) into.push_back(exit_);
   return into;
@@ -57,6 +58,7 @@ void Lowering::lower_action(const Node& n, std::vector<lang::Stmt*>& into) {
     return;
   }
   if (n.kind == NodeKind::call && (n.text == "raise" || n.text == "stop")) return lower_signal(n, into);
+  if (n.kind == NodeKind::call && (n.text == "copyinto" || n.text == "bcopy")) return fill_scratch(n, into);
   if (n.kind == NodeKind::aggregation) return error(d_tag::agg_null, n.where, "@" + n.text + " alone has no effect", "write `@" + n.text + " = count();`");
   // An expression as a statement computes nothing that anybody sees, but its mistakes are reported.
   const Value v = lower(n);
@@ -78,7 +80,8 @@ void Lowering::lower_signal(const Node& n, std::vector<lang::Stmt*>& into) {
 // Whether destructive actions are allowed.
 bool Lowering::may_change(const Node& n) {
   if (plan_->destructive) return true;
-  error(tag::unsafe, n.where, n.text + "() is a destructive action: it " + (n.text == "system" ? "runs a command" : "changes what is traced"), "allow these with -w or `#pragma D option destructive`");
+  error(tag::unsafe, n.where, n.text + "() is a destructive action: it " + (n.text == "system" ? "runs a command" : n.text == "freopen" ? "writes to a file" : "changes what is traced"),
+        "allow these with -w or `#pragma D option destructive`");
   return false;
 }
 
@@ -113,12 +116,14 @@ bool Lowering::add_item(const Node& n) {
       {"printf", ItemKind::printf},       {"trace", ItemKind::trace},           {"tracemem", ItemKind::memory}, {"stack", ItemKind::stack},
       {"ustack", ItemKind::stack},        {"jstack", ItemKind::stack},          {"printa", ItemKind::printa},   {"normalize", ItemKind::normalize},
       {"denormalize", ItemKind::denormalize}, {"trunc", ItemKind::trunc},       {"clear", ItemKind::clear},     {"system", ItemKind::system},
-      {"exit", ItemKind::nothing}};
+      {"exit", ItemKind::nothing},        {"print", ItemKind::print},           {"freopen", ItemKind::freopen},  {"ftruncate", ItemKind::ftruncate},
+      {"setopt", ItemKind::setopt}};
   const auto* row = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return k.first == n.text; });
   if (row == std::end(kinds) && symbol_form(n.text) == SymbolForm::none) return false;
   if (is_committed_) return error(d_tag::drec_comm, n.where, quoted(n.text) + " cannot follow commit()", "write a clause of its own"), true;
-  constexpr std::string_view never_speculative[] = {"exit", "system", "printa", "normalize", "denormalize", "trunc", "clear"};
-  if (speculation_ && base::is_one_of(never_speculative, n.text))
+  constexpr std::string_view never_speculative[] = {"exit", "system", "printa", "normalize", "denormalize", "trunc", "clear", "freopen", "ftruncate", "setopt"};
+  const bool is_of_aggregation = n.text == "print" && n.parts.size() == 1 && n.parts[0]->kind == NodeKind::aggregation;
+  if (speculation_ && (is_of_aggregation || base::is_one_of(never_speculative, n.text)))
     return error(n.text == "exit" ? d_tag::exit_spec : d_tag::act_spec, n.where, quoted(n.text) + " cannot be speculative", "write a clause of its own, without speculate()"), true;
   has_record_ = true;
   if (row == std::end(kinds)) { // func(arg0); as an action
@@ -129,8 +134,19 @@ bool Lowering::add_item(const Node& n) {
   switch (row->second) {
   case ItemKind::fault: break; // no action
   case ItemKind::printf:
-  case ItemKind::system: add_printf(n, row->second); break;
+  case ItemKind::system:
+  case ItemKind::freopen: add_printf(n, row->second); break;
   case ItemKind::printa: add_printa(n); break;
+  case ItemKind::print:
+    if (is_of_aggregation)
+      add_printa(n);
+    else
+      add_print(n);
+    break;
+  case ItemKind::ftruncate:
+    if (has_arguments(n, 0, 0)) record_.items.push_back({.kind = ItemKind::ftruncate});
+    break;
+  case ItemKind::setopt: add_option(n); break;
   case ItemKind::normalize:
   case ItemKind::denormalize:
   case ItemKind::trunc:
@@ -195,10 +211,44 @@ void Lowering::add_checked(const Piece& piece, const Node& value) {
   add_argument(is_address ? symbol_of(v.e, piece.conversion == 'a', SymbolForm::address, value.where) : v);
 }
 
+// print(value)
+void Lowering::add_print(const Node& n) {
+  if (!has_arguments(n, 1, 1)) return;
+  const Value v = lower(*n.parts[0]);
+  if (v.type.kind == Type::translated) return error(d_tag::print_dyn, n.where, "print() prints a value: use a member");
+  record_.items.push_back({.kind = ItemKind::print, .arguments = 1});
+  add_argument(v);
+}
+
+// setopt("name"[, value])
+void Lowering::add_option(const Node& n) {
+  if (!has_arguments(n, 1, 2)) return;
+  const Node& name = *n.parts[0];
+  if (name.kind != NodeKind::text) return error(d_tag::proto_arg, name.where, "setopt() takes the name of an option as a string literal");
+  const ScriptOption* option = option_of(name.text, name.where);
+  if (!option) return;
+  const bool is_ignored = option->effect == OptionEffect::ignored;
+  if (!is_ignored && !is_of_display(option->effect))
+    return error(d_tag::pragma_optset, name.where, "option " + quoted(name.text) + " cannot change while the script runs", "write `#pragma D option " + name.text + "`");
+  Item item{.kind = is_ignored ? ItemKind::nothing : ItemKind::setopt, .text = name.text};
+  if (n.parts.size() == 2) {
+    const Value value = lower(*n.parts[1]);
+    if (value.type.kind != Type::text) return error(d_tag::proto_arg, n.parts[1]->where, "setopt() takes a value as a string");
+    item.arguments = !is_ignored;
+    if (!is_ignored) add_argument(value);
+  }
+  Display trial;
+  const bool is_known = n.parts.size() == 1 || n.parts[1]->kind == NodeKind::text;
+  const std::string& value = n.parts.size() == 2 ? n.parts[1]->text : std::string();
+  if (is_known && !(is_ignored ? is_value_of(option->value, value) : set_option(trial, option->effect, value)))
+    return error(d_tag::pragma_optset, n.parts.back()->where, "option " + quoted(name.text) + ": " + quoted(value) + " is not a value that it can have");
+  record_.items.push_back(std::move(item));
+}
+
 void Lowering::add_printf(const Node& n, ItemKind kind) {
-  if (kind == ItemKind::system && !may_change(n)) return;
+  if ((kind == ItemKind::system || kind == ItemKind::freopen) && !may_change(n)) return;
   if (n.parts.empty() || n.parts[0]->kind != NodeKind::text) return error(n.parts.empty() ? d_tag::proto_len : d_tag::printf_arg_fmt, n.where, quoted(n.text) + " takes a format: a string literal");
-  if (n.parts[0]->text.empty()) return error(d_tag::printf_fmt_empty, n.parts[0]->where, quoted(n.text) + " has an empty format");
+  if (n.parts[0]->text.empty() && kind != ItemKind::freopen) return error(d_tag::printf_fmt_empty, n.parts[0]->where, quoted(n.text) + " has an empty format");
   std::string why;
   const std::vector<Piece> format = parse_format(n.parts[0]->text, why);
   if (!why.empty()) return error(tag::bad_format, n.parts[0]->where, n.text + ": " + why, "`%%` prints a percent sign");

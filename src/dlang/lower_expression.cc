@@ -173,6 +173,7 @@ Value Lowering::lower_unary(const Node& n) {
     return {u, int32_type};
   }
   case UnaryOp::dereference: {
+    if (const auto place = place_of(n)) return lower_variable(n);
     const Value v = lower(*n.parts[0]);
     u->operand = v.e;
     if (v.type.kind == Type::text || v.type.is_number()) {

@@ -141,6 +141,14 @@ Value Lowering::probe_part(std::string_view part, Range where) {
   return {expand(is_call ? "d_call_name" : "d_function", {}, where), text_type};
 }
 
+// What args[N] of a fixed probe is, where it has no members.
+const Member* Lowering::single_value(size_t index) const {
+  const std::vector<std::string_view> names = base::split(group_->context.translators, ' ');
+  for (const Member& m : members)
+    if (index < names.size() && m.translator == names[index] && m.name.empty()) return &m;
+  return nullptr;
+}
+
 // arg0 … arg9
 Value Lowering::lower_argument(size_t index, Range where) {
   const Context& c = group_->context;
@@ -170,7 +178,9 @@ Value Lowering::lower_argument(size_t index, Range where) {
     if (index > 1) return refuse("arg1 is the result", "keep arguments in a clause of entry: `self->fd = arg0;`");
     return signed_value(expand("d_result", {}, where));
   case ContextKind::tracepoint: return refuse("fields of tracepoints have names", "write args.NAME; `acu list -v 'tracepoint:…'` lists them");
-  case ContextKind::fixed: return refuse("it is a number of the kernel of Solaris there", c.translators.empty() ? "" : "use args[0]");
+  case ContextKind::fixed:
+    if (const Member* value = single_value(index); value && value->type != 's') return member_value(*value, where);
+    return refuse("it is a number of the kernel of Solaris there", c.translators.empty() ? "" : "use args[0]");
   case ContextKind::error: return fault_argument(index, where);
   case ContextKind::tick:
   case ContextKind::special: return {cast(at(where).number(0), int64_type), int64_type};
@@ -196,8 +206,7 @@ Value Lowering::lower_args(size_t index, const Node& n) {
           c.translators.empty() ? "use pid, execname and curpsinfo" : "");
     return wrong(n.where);
   }
-  for (const Member& m : members)
-    if (m.translator == names[index] && m.name.empty()) return member_value(m, n.where);
+  if (const Member* value = single_value(index)) return member_value(*value, n.where);
   return {at(n.where).number(0), {Type::translated, 0, false, names[index]}};
 }
 

@@ -24,6 +24,8 @@ bool is_one_of_kernel(std::string_view module) {
 // The numbers of the system calls that a pattern matches. DTrace on Linux names some as the kernel's events do: newstat, sendfile64.
 std::vector<int> calls_matching(std::string_view pattern) {
   std::vector<int> out;
+  for (const RenamedCall& r : renamed_calls)
+    if (r.theirs == pattern) pattern = r.name;
   if (const int n = spec::syscall_of_event(pattern); n >= 0) return {n};
   for (int n = 0; n <= spec::last_syscall; n++)
     if (const std::string_view name = spec::syscall_name(n); !name.empty() && glob_match(pattern, name)) out.push_back(n);
@@ -39,25 +41,6 @@ struct Ends {
 Ends ends_of(std::string_view name) { return {is_everything(name) || glob_match(name, "entry"), is_everything(name) || glob_match(name, "return")}; }
 
 } // namespace
-
-std::optional<Rate> rate_of(std::string_view text) {
-  size_t digits = 0;
-  while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits]))) digits++;
-  const auto n = base::parse_integer(text.substr(0, digits));
-  if (!n || *n == 0 || *n > UINT32_MAX) return std::nullopt;
-  struct Unit {
-    std::string_view name;
-    uint64_t us;
-  };
-  constexpr Unit units[] = {{"us", 1},          {"usec", 1},           {"ms", 1000},           {"msec", 1000},           {"s", 1'000'000},          {"sec", 1'000'000},
-                            {"m", 60'000'000},  {"min", 60'000'000},   {"h", 3'600'000'000},   {"hour", 3'600'000'000},  {"d", 86'400'000'000},     {"day", 86'400'000'000}};
-  const std::string unit = base::lower(text.substr(digits));
-  if (unit.empty() || unit == "hz") return Rate{*n, true};
-  if (unit == "ns" || unit == "nsec") return Rate{std::max<uint64_t>(*n / 1000, 1), false};
-  for (const Unit& u : units)
-    if (unit == u.name) return Rate{*n * u.us, false};
-  return std::nullopt;
-}
 
 void Lowering::place_clause(const Clause& clause) {
   for (const Description& d : clause.probes) place(d, clause);
@@ -77,7 +60,10 @@ void Lowering::place(const Description& given, const Clause& clause) {
     return error(tag::bad_probe, d.where, quoted(d.name) + " is no probe of the provider profile", "write `profile-997`, `profile-10ms` or `tick-1s`");
   if (d.provider == "syscall") return place_syscall(d);
   if (d.provider == "fbt") return place_function(d, clause);
-  if (d.provider == "sdt") return place_tracepoint(d, clause);
+  if (d.provider == "sdt") {
+    if (!d.module.empty() || !place_fixed(d, clause)) place_tracepoint(d, clause);
+    return;
+  }
   if (d.provider == "rawtp") return place_raw_tracepoint(d, clause);
   if (place_fixed(d, clause)) return;
   // A provider of a process: its name ends in a number.
@@ -93,10 +79,10 @@ void Lowering::place(const Description& given, const Clause& clause) {
   const std::string_view name = std::string_view(d.provider).substr(0, end);
   if (!process.empty() && name == "pid") return place_pid(d, process, clause);
   if (!process.empty() && !name.empty()) return place_usdt(d, name, process, clause);
-  const bool is_pattern = d.provider.ends_with('*') && d.provider.size() > 1;
-  if (is_pattern && (options_.values.target >= 0 || options_.values.has_command))
-    return place_usdt(d, std::string_view(d.provider).substr(0, d.provider.size() - 1),
-                      options_.values.target >= 0 ? std::to_string(options_.values.target) : "cpid", clause);
+  if (d.provider.ends_with('*') && d.provider.size() > 1) { // of that process or, without one, of all that run
+    const std::string target = options_.values.target >= 0 ? std::to_string(options_.values.target) : options_.values.has_command ? "cpid" : "";
+    return place_usdt(d, d.provider, target, clause);
+  }
   unknown_provider(d);
 }
 
@@ -136,6 +122,7 @@ void Lowering::add(Group g, const Clause& clause) {
     if (other.places == g.places && other.calls == g.calls && other.condition == g.condition && other.process == g.process &&
         other.context.kind == g.context.kind && other.context.name == g.context.name) {
       if (other.clauses.back() != &clause) other.clauses.push_back(&clause);
+      plan_->places[other.id - 1].clauses.push_back(clause.where);
       return;
     }
   g.id = static_cast<uint32_t>(groups_.size()) + 1;
@@ -149,7 +136,8 @@ void Lowering::add(Group g, const Clause& clause) {
                            .is_syscall = kind == ContextKind::syscall_entry || kind == ContextKind::syscall_return,
                            .calls = g.calls,
                            .has_functions = kind == ContextKind::function_entry || kind == ContextKind::function_return,
-                           .where = g.where});
+                           .where = g.where,
+                           .clauses = {clause.where}});
   groups_.push_back(std::move(g));
 }
 
@@ -162,7 +150,7 @@ bool Lowering::place_fixed(const Description& d, const Clause& clause) {
     g.context.translators = p.arguments;
     g.context.provider = p.provider;
     g.context.name = p.name;
-    g.places = {std::string(p.place)};
+    for (std::string_view one : base::split(p.place, ' ')) g.places.emplace_back(one);
     if (!p.condition.empty()) g.condition = "d_c_" + with_underscores(std::string(p.provider) + "_" + std::string(p.name));
     add(std::move(g), clause);
     is_found = true;
@@ -333,7 +321,8 @@ void Lowering::place_usdt(const Description& d, std::string_view provider, std::
   g.process = process;
   Description in = d;
   if (is_everything(in.module)) in.module = "a.out";
-  for (const std::string& file : files_of(in, process)) g.places.push_back("usdt:" + file + ":" + std::string(provider) + ":" + (name.empty() ? "*" : name));
+  for (const std::string& file : process.empty() ? std::vector<std::string>{"*"} : files_of(in, process))
+    g.places.push_back("usdt:" + file + ":" + std::string(provider) + ":" + (name.empty() ? "*" : name));
   if (!g.places.empty()) add(std::move(g), clause);
 }
 

@@ -76,6 +76,56 @@ void Lowering::define_types() {
   }
 }
 
+// --------------------------------------------------------------------------------------------------- scratch
+
+Node* Lowering::node_of(NodeKind kind, Range where, std::vector<Node*> parts) {
+  script_.nodes.emplace_back();
+  Node& out = script_.nodes.back();
+  out.kind = kind, out.where = where, out.parts = std::move(parts);
+  return &out;
+}
+
+// Memory of alloca() is a variable's: of one number, that is stored through it, or what copyinto() and bcopy() copy to it, which is read where it is.
+void Lowering::note_scratch() {
+  for (const Node& n : script_.nodes) {
+    if (n.kind == NodeKind::assign && is_allocation(*n.parts[1])) {
+      const Node& value = *n.parts[1];
+      const auto place = place_of(*n.parts[0]);
+      TypeName type = value.kind == NodeKind::cast ? value.type : TypeName{.where = n.where, .name = "void", .pointers = 1};
+      type.pointers--;
+      if (place && place->keys.empty()) allocated_.emplace(place->name, type);
+    }
+    const size_t target = n.kind != NodeKind::call ? 0 : n.text == "copyinto" ? 2 : n.text == "bcopy" ? 1 : 0;
+    if (target && target < n.parts.size())
+      if (const auto place = place_of(*n.parts[target])) filled_.insert(place->name);
+  }
+}
+
+// alloca(n), (TYPE *)alloca(n)
+bool Lowering::is_allocation(const Node& value) {
+  const Node& call = value.kind == NodeKind::cast ? *value.parts[0] : value;
+  return call.kind == NodeKind::call && call.text == "alloca";
+}
+
+// copyinto(address, size, memory), bcopy(from, memory, size)
+void Lowering::fill_scratch(const Node& n, std::vector<lang::Stmt*>& into) {
+  if (!has_arguments(n, 3, 3)) return;
+  const bool is_of_program = n.text == "copyinto";
+  Node* memory = n.parts[is_of_program ? 2 : 1];
+  const auto place = place_of(*memory);
+  const auto type = place ? allocated_.find(place->name) : allocated_.end();
+  if (type == allocated_.end()) return error(d_tag::proto_arg, memory->where, quoted(n.text) + " copies to memory of alloca(), in a variable", "write `this->p = alloca(SIZE); " + n.text + (is_of_program ? "(ADDRESS, SIZE, this->p);`" : "(FROM, this->p, SIZE);`"));
+  Node* from = n.parts[0];
+  if (is_of_program) {
+    from = node_of(NodeKind::call, n.where, {n.parts[0], n.parts[1]});
+    from->text = "copyin";
+  }
+  Node* value = node_of(NodeKind::cast, n.where, {from});
+  value->type = type->second;
+  value->type.pointers++;
+  assign(*node_of(NodeKind::assign, n.where, {memory, value}), into);
+}
+
 // ---------------------------------------------------------------------------------------------------- places
 
 const Declaration* Lowering::declaration_of(const std::string& name) const {
@@ -94,6 +144,14 @@ std::optional<Part> Lowering::place_of(const Node& n, size_t bindings) const {
     Part out{.name = (n.kind == NodeKind::self ? "self->" : n.kind == NodeKind::clause ? "this->" : "") + n.text, .root = &n};
     if (const Declaration* d = declaration_of(out.name)) out.type = &d->type, out.is_associative = d->is_associative;
     return out;
+  }
+  if (n.kind == NodeKind::unary && n.unary == lang::UnaryOp::dereference) { // the number in memory of alloca()
+    auto pointer = place_of(*n.parts[0], bindings);
+    const auto type = pointer ? allocated_.find(pointer->name) : allocated_.end();
+    if (type == allocated_.end() || filled_.contains(pointer->name)) return std::nullopt;
+    pointer->name += ".*";
+    pointer->type = type->second.name == "void" ? nullptr : &type->second;
+    return pointer;
   }
   if (n.kind != NodeKind::index && n.kind != NodeKind::member) return std::nullopt;
   auto base = place_of(*n.parts[0], bindings);
@@ -149,13 +207,9 @@ lang::Expr* Lowering::stored_in_union(lang::Expr* old, lang::Expr* value, const 
 }
 
 const Node* Lowering::member_node(const Node& of, const StructMember& m) {
-  script_.nodes.emplace_back();
-  Node& out = script_.nodes.back();
-  out.kind = NodeKind::member;
-  out.where = of.where;
-  out.text = m.name;
-  out.parts = {const_cast<Node*>(&of)};
-  return &out;
+  Node* out = node_of(NodeKind::member, of.where, {const_cast<Node*>(&of)});
+  out->text = m.name;
+  return out;
 }
 
 // a = b of structures: each member.
@@ -166,12 +220,7 @@ void Lowering::assign_whole(const Node& n, const Part& target, std::vector<lang:
   const bool same = source ? source->type && script_.definition(*source->type) == d : n.parts[1]->kind != NodeKind::integer;
   if (n.is_compound || !same || target.in_union) return error(tag::type_mismatch, n.where, quoted(source_.text(n.parts[0]->where)) + " is a " + d->keyword + ": this has another type", "assign its members");
   for (const StructMember& m : d->members) {
-    script_.nodes.emplace_back();
-    Node& one = script_.nodes.back();
-    one.kind = NodeKind::assign;
-    one.where = n.where;
-    one.parts = {const_cast<Node*>(member_node(*n.parts[0], m)), const_cast<Node*>(member_node(*n.parts[1], m))};
-    assign(one, into);
+    assign(*node_of(NodeKind::assign, n.where, {const_cast<Node*>(member_node(*n.parts[0], m)), const_cast<Node*>(member_node(*n.parts[1], m))}), into);
     if (d->keyword == "union") break; // its members share their number
   }
 }

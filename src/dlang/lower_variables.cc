@@ -81,10 +81,12 @@ Value Lowering::lower_variable(const Node& n) {
 bool Lowering::deletes(const Node& value, const Variable&) const { return value.kind == NodeKind::integer && value.value == 0; }
 
 void Lowering::assign(const Node& n, std::vector<lang::Stmt*>& into) {
+  if (end_text(n, into)) return;
   const Node& target = *n.parts[0];
   if (target.kind == NodeKind::aggregation) return aggregate(n, into);
   const auto where_to = place_of(target);
   if (where_to && is_whole(*where_to)) return assign_whole(n, *where_to, into);
+  if (where_to && filled_.contains(where_to->name) && is_allocation(*n.parts[1])) return; // it is read where it comes from
   Variable* v = variable_of(target);
   if (!v) {
     const bool is_builtin = target.kind == NodeKind::name;
@@ -131,6 +133,20 @@ void Lowering::assign(const Node& n, std::vector<lang::Stmt*>& into) {
   lang::Expr* stored = coerce(fit({coerce(value, v->type), v->type}, *where_to), v->type);
   if (where_to->is_number_of_union) stored = stored_in_union(target_of(target, *v), value.e, type_of(*where_to->type));
   into.push_back(set(target_of(target, *v), stored, n.where));
+  text_ends_.erase(where_to->name);
+}
+
+// this->s[n] = '\0', where this->s points to characters: nothing is stored, but stringof(this->s) ends there in the rest of the clause.
+bool Lowering::end_text(const Node& n, std::vector<lang::Stmt*>& into) {
+  const Node& target = *n.parts[0];
+  if (n.is_compound || target.kind != NodeKind::index || target.parts.size() != 2 || constant(*n.parts[1]) != 0) return false;
+  const auto place = place_of(*target.parts[0]);
+  const Variable* v = place && !place_of(target) ? variable_of(*target.parts[0]) : nullptr;
+  if (!v || v->type.kind != Type::pointer || v->type.size != 1) return false;
+  const std::string end = "end of text " + std::to_string(++kept_);
+  into.push_back(let(end, cast(numeric(*target.parts[1]), uint64_type), n.where));
+  text_ends_[place->name] = end;
+  return true;
 }
 
 // x++ as x += 1

@@ -6,9 +6,11 @@
 #include "dlang/error_tags.h"
 #include "dlang/format.h"
 #include "dlang/lower.h"
+#include "dlang/options.h"
 #include "dlang/parse.h"
 #include "dlang/plan.h"
 #include "dlang/providers.h"
+#include "dlang/rate.h"
 #include "dlang/script.h"
 #include "lang/tree_maker.h"
 
@@ -97,13 +99,6 @@ struct Variable {
   std::set<uint32_t> used, assigned; // clause-local: the groups
 };
 
-// N, Nms, Nhz …: the period in microseconds, or the frequency in hz.
-struct Rate {
-  uint64_t number = 0;
-  bool is_frequency = false;
-};
-std::optional<Rate> rate_of(std::string_view text);
-
 class Lowering {
 public:
   Lowering(const base::Source& source, const TranslateOptions& options, base::Diagnostics& diagnostics);
@@ -112,12 +107,14 @@ public:
 private:
   // lower.cc
   void apply(const Setting& setting);
+  const ScriptOption* option_of(const std::string& name, Range where);
   void make_macros();
   void collect_variables();
   void note_uses(const Node& n, uint32_t group, bool is_target);
   void enter(const Group& group);
   void learn_types();
   void emit_group(const Group& group);
+  std::unique_ptr<lang::Probe> probe_at(const std::vector<std::string>& places, Range where);
   lang::Block* group_body(const Group& group);
   std::vector<lang::Stmt*> clause_statements(const Clause& clause);
   lang::Expr* condition_of(const Group& group);
@@ -170,6 +167,9 @@ private:
   const Declaration* declaration_of(const std::string& name) const;
   std::optional<Part> place_of(const Node& n, size_t bindings = ~size_t{0}) const;
   bool is_whole(const Part& p) const;
+  static bool is_allocation(const Node& value);
+  void note_scratch();
+  Node* node_of(NodeKind kind, Range where, std::vector<Node*> parts);
   Value fit(Value v, const Part& p);
   lang::Expr* stored_in_union(lang::Expr* old, lang::Expr* value, const Type& member);
   const Node* member_node(const Node& of, const StructMember& m);
@@ -183,6 +183,7 @@ private:
   Value lower_name(const Node& n);
   Value lower_argument(size_t index, Range where);
   Value lower_args(size_t index, const Node& n);
+  const Member* single_value(size_t index) const;
   Value probe_part(std::string_view part, Range where);
   Value member_value(const Member& m, Range where, const std::vector<lang::Expr*>& of = {});
   Value lower_caller(bool is_user, const Node& n);
@@ -196,6 +197,8 @@ private:
   Value lower_variable(const Node& n);
   void assign(const Node& n, std::vector<lang::Stmt*>& into);
   void increment(const Node& n, std::vector<lang::Stmt*>& into);
+  bool end_text(const Node& n, std::vector<lang::Stmt*>& into);
+  void fill_scratch(const Node& n, std::vector<lang::Stmt*>& into);
   Node compound_of(const Node& increment);
   bool deletes(const Node& value, const Variable& v) const;
   // Whether each group that uses it assigns it, too: then nothing comes from another one.
@@ -209,6 +212,7 @@ private:
   Value symbol_of(lang::Expr* address, bool is_kernel, SymbolForm form, Range where);
   Value lower_number_text(const Node& n);
   Value lower_token(const Node& n);
+  Value lower_json(const Node& n);
   Value lower_memory_call(const Node& n);
   Value lower_stack(const Node& n);
   Value found_in(const Node& n, bool as_offset);
@@ -239,6 +243,8 @@ private:
   void lower_action(const Node& n, std::vector<lang::Stmt*>& into);
   bool add_item(const Node& n);
   void add_printf(const Node& n, ItemKind kind);
+  void add_print(const Node& n);
+  void add_option(const Node& n);
   void add_printa(const Node& n);
   void add_aggregation_action(const Node& n, ItemKind kind);
   void add_argument(Value v);
@@ -277,6 +283,8 @@ private:
   std::set<std::string> valued_; // variables that anything but 0 is assigned to
   std::map<std::string, size_t> key_counts_; // of variables, at their first use
   std::set<std::string> assigned_whole_; // those that are assigned without keys
+  std::map<std::string, TypeName> allocated_; // variables that alloca() gives memory to: what they point to
+  std::set<std::string> filled_;              // those of them that copyinto() or bcopy() fill
   std::vector<std::pair<std::string, const Node*>> bindings_; // parameters of translators and inline definitions
   std::vector<std::pair<const Translator*, const Node*>> translations_;
   std::map<std::string, size_t> aggregations_;
@@ -288,6 +296,7 @@ private:
   Record record_;                // of the clause that is being lowered, and the values it prints
   std::vector<lang::Expr*> printed_;
   bool has_record_ = false;
+  std::map<std::string, std::string> text_ends_; // variables whose text the clause has cut, and where it ends: a scratch variable
   lang::Expr* speculation_ = nullptr;
   lang::Stmt* exit_ = nullptr;
   std::set<std::string> locals_; // this->x of the group, kept in scratch variables

@@ -1,7 +1,10 @@
-// The options of D scripts (`#pragma D option NAME`, `-x NAME`): what each does here.
+// The options of D scripts (`#pragma D option NAME`, `-x NAME`, setopt()): what each does here.
 #pragma once
 
+#include "dlang/plan.h"
+
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace dlang {
@@ -21,6 +24,9 @@ enum class OptionEffect : uint8_t {
   sort_position,
   sort_key_position,
   zoom,
+  bars,
+  packed,
+  encoding,
   stack_indent,
   frames,        // the depth of stacks without one
   user_frames,
@@ -124,9 +130,22 @@ inline constexpr ScriptOption script_options[] = {
     {"aggsortpos", OptionEffect::sort_position},
     {"aggsortkeypos", OptionEffect::sort_key_position},
     {"aggzoom", OptionEffect::zoom},
-    {"agghist", OptionEffect::refused, {}, "print the aggregation with quantize()"},
-    {"aggpack", OptionEffect::refused, {}, "quantize() prints one line for each bucket"},
+    {"agghist", OptionEffect::bars},
+    {"aggpack", OptionEffect::packed},
+    {"encoding", OptionEffect::encoding},
     {"aggpercpu", OptionEffect::refused, {}, "use `cpu` as a key: `@[cpu] = …`"},
 };
+
+// nullptr: there is none.
+const ScriptOption* option_named(std::string_view name);
+
+// Whether it is about how output looks, so that setopt() can change it.
+bool is_of_display(OptionEffect effect);
+// Changes such an option; "unset" turns it off. false: it cannot have this value.
+bool set_option(Display& display, OptionEffect effect, std::string_view value);
+// Whether an ignored option may have this value.
+bool is_value_of(OptionValue kind, std::string_view text);
+// N, Nk, Nm, Ng, Nt
+std::optional<uint64_t> size_of_option(std::string_view text);
 
 } // namespace dlang

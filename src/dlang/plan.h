@@ -57,6 +57,10 @@ enum class ItemKind : uint8_t {
   trunc,    // one number, or none: all
   clear,
   system,   // as printf
+  print,    // one value, with its type
+  freopen,  // as printf: the name of a file
+  ftruncate,
+  setopt,   // text: the option; its value, or none
   fault,    // three: the number of an ir::Fault, an address, the number of an action; printed as a message
   nothing,  // only the line itself: the default action, exit()
 };
@@ -77,7 +81,7 @@ struct Record {
   std::vector<SymbolForm> symbols = {}; // of the values that the items take; what is missing is none
 };
 
-// A group of clauses with the same probes, for `-l`.
+// A group of clauses with the same probes, for `-l` and the numbers of probes.
 struct Place {
   uint32_t id = 0;
   std::string provider, module, function, name;
@@ -85,21 +89,33 @@ struct Place {
   std::vector<int> calls;      // numbers of system calls; empty: all
   bool has_functions = false;  // the functions that the description matches are listed
   base::Range where;
+  std::vector<base::Range> clauses;
+};
+
+// Of bars in distributions; packed ones are blocks in any terminal that shows them.
+enum class Encoding : uint8_t { by_terminal, ascii, utf8 };
+
+// How output looks: options of the script, which setopt() changes while it runs.
+struct Display {
+  bool quiet = false;
+  bool flow = false;            // lines are indented by the depth of calls
+  bool sort_by_key = false, sort_reversed = false;
+  size_t sort_position = 0;     // of printa(): the aggregation whose values give the order
+  size_t sort_key_position = 0; // the first part of the key that gives it
+  bool zoom = false;            // bars are relative to the largest one
+  bool bars = false;            // count() and sum() have bars
+  bool packed = false;          // a distribution is one line
+  Encoding encoding = Encoding::by_terminal;
+  size_t stack_indent = 14;
 };
 
 struct Plan {
   std::vector<Aggregation> aggregations;
   std::vector<Record> records;
   std::vector<Place> places;
-  bool quiet = false;
-  bool error_tags = false;     // DTrace's names are in front of messages about mistakes
+  Display display;
+  bool error_tags = false; // DTrace's names are in front of messages about mistakes
   bool destructive = false;
-  bool flow = false;           // lines are indented by the depth of calls
-  bool sort_by_key = false, sort_reversed = false;
-  size_t sort_position = 0;    // of printa(): the aggregation whose values give the order
-  size_t sort_key_position = 0; // the first part of the key that gives it
-  bool zoom = false;           // bars are relative to the largest bucket
-  size_t stack_indent = 14;
 };
 
 } // namespace dlang

@@ -10,7 +10,7 @@ namespace dlang {
 // A probe with a fixed name. `condition` and the members of its args[] are expressions of acu's language.
 struct FixedProbe {
   std::string_view provider, name;
-  std::string_view place;          // acu's probe
+  std::string_view place;          // acu's probes, separated by spaces
   std::string_view condition = {}; // or empty
   std::string_view arguments = {}; // the translators of args[0], args[1], …, separated by spaces; `-` for those that are not there
 };
@@ -41,6 +41,8 @@ inline constexpr FixedProbe fixed_probes[] = {
 
     {"io", "start", "tracepoint:block:block_rq_issue", {}, "bufinfo devinfo fileinfo"},
     {"io", "done", "tracepoint:block:block_rq_complete", {}, "bufinfo devinfo fileinfo"},
+    {"io", "wait-start", "kprobe:io_schedule kprobe:io_schedule_timeout"},
+    {"io", "wait-done", "kretprobe:io_schedule kretprobe:io_schedule_timeout"},
 
     {"tcp", "state-change", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6", "- csinfo - tcpsinfo - tcplsinfo"},
     {"tcp", "connect-request", "tracepoint:sock:inet_sock_set_state", "args.protocol == 6 && args.newstate == 2", "- csinfo sent_ip tcpsinfo sent_tcp"},
@@ -55,8 +57,37 @@ inline constexpr FixedProbe fixed_probes[] = {
     {"lockstat", "spin-spin", "tracepoint:lock:contention_begin", "(args.flags & 1) != 0"},
     {"lockstat", "rw-block", "tracepoint:lock:contention_begin", "(args.flags & 6) != 0"},
 
-    {"vminfo", "as_fault", "software:page-faults:1"},
-    {"vminfo", "maj_fault", "software:major-faults:1"},
+    {"sdt", "interrupt-start", "tracepoint:irq:irq_handler_entry"},
+    {"sdt", "interrupt-complete", "tracepoint:irq:irq_handler_exit"},
+
+    // arg0 is by how much the counter grows.
+    {"sysinfo", "readch", "tracepoint:syscalls:sys_exit_read tracepoint:syscalls:sys_exit_readv tracepoint:syscalls:sys_exit_pread64 tracepoint:syscalls:sys_exit_preadv", "(int64)args.ret > 0", "moved"},
+    {"sysinfo", "writech", "tracepoint:syscalls:sys_exit_write tracepoint:syscalls:sys_exit_writev tracepoint:syscalls:sys_exit_pwrite64 tracepoint:syscalls:sys_exit_pwritev", "(int64)args.ret > 0", "moved"},
+    {"sysinfo", "sysread", "tracepoint:syscalls:sys_enter_read tracepoint:syscalls:sys_enter_readv tracepoint:syscalls:sys_enter_pread64 tracepoint:syscalls:sys_enter_preadv", {}, "one"},
+    {"sysinfo", "syswrite", "tracepoint:syscalls:sys_enter_write tracepoint:syscalls:sys_enter_writev tracepoint:syscalls:sys_enter_pwrite64 tracepoint:syscalls:sys_enter_pwritev", {}, "one"},
+    {"sysinfo", "sysexec", "tracepoint:sched:sched_process_exec", {}, "one"},
+    {"sysinfo", "sysfork", "rawtracepoint:sched_process_fork", "args.child.tgid != args.parent.tgid", "one"},
+    {"sysinfo", "sysvfork", "tracepoint:syscalls:sys_enter_vfork", {}, "one"},
+    {"sysinfo", "nthreads", "rawtracepoint:sched_process_fork", "args.child.tgid == args.parent.tgid", "one"},
+    {"sysinfo", "pswitch", "rawtracepoint:sched_switch", {}, "one"},
+    {"sysinfo", "inv_swtch", "rawtracepoint:sched_switch", "args.preempt", "one"},
+    {"sysinfo", "xcalls", "kprobe:smp_call_function_single kprobe:smp_call_function_many_cond*", {}, "one"},
+
+    {"vminfo", "as_fault", "software:page-faults:1", {}, "one"},
+    {"vminfo", "maj_fault", "software:major-faults:1", {}, "one"},
+    {"vminfo", "pgin", "tracepoint:block:block_rq_issue", "strcontains(args.rwbs, \"R\")", "one"},
+    {"vminfo", "pgout", "tracepoint:block:block_rq_issue", "strcontains(args.rwbs, \"W\")", "one"},
+    {"vminfo", "pgpgin", "tracepoint:block:block_rq_issue", "strcontains(args.rwbs, \"R\")", "block_pages"},
+    {"vminfo", "pgpgout", "tracepoint:block:block_rq_issue", "strcontains(args.rwbs, \"W\")", "block_pages"},
+    {"vminfo", "scan", "tracepoint:vmscan:mm_vmscan_lru_isolate", {}, "scanned"},
+};
+
+// System calls that Solaris names otherwise.
+struct RenamedCall {
+  std::string_view theirs, name;
+};
+inline constexpr RenamedCall renamed_calls[] = {
+    {"exece", "execve"}, {"rexit", "exit_group"}, {"open64", "open"}, {"creat64", "creat"}, {"pread", "pread64"}, {"pwrite", "pwrite64"}, {"fork1", "fork"}, {"sigaction", "rt_sigaction"},
 };
 
 // Providers with probes that are made of names, and those that are refused.
@@ -74,18 +105,18 @@ inline constexpr Provider providers[] = {
     {"tick", "yes", "interval", "`tick-N` is a probe of the provider profile"},
     {"pid", "yes", "uprobe, uretprobe", "entry, return and offsets; every instruction of a function (an empty name) is refused"},
     {"fbt", "partly", "kprobe, kretprobe", "as far as the kernel allows; arg0 of `return` (the place) is not available, arg1 is the result"},
-    {"usdt", "yes", "usdt", "`name$target:::probe`; `-` in names is `__` in programs"},
-    {"sdt", "partly", "tracepoint", "`sdt:CATEGORY::EVENT`: the kernel's tracepoints, whose fields are args.NAME"},
+    {"usdt", "yes", "usdt", "`name$target:::probe`; `-` in names is `__` in programs; `python*:::function-entry` without -p and -c: in all programs that run now"},
+    {"sdt", "partly", "tracepoint", "`sdt:CATEGORY::EVENT`: the kernel's tracepoints, whose fields are args.NAME; without a category those that have names in DTrace"},
     {"rawtp", "yes", "rawtracepoint", "`rawtp:::EVENT`: arg0 … are what the kernel's code passes at the tracepoint; a category in front is ignored"},
     {"proc", "partly", "sched, signal and exec tracepoints"},
     {"sched", "partly", "sched tracepoints, finish_task_switch"},
     {"io", "partly", "block tracepoints", "requests as the device gets them: fi_pathname is <none>, since several files may be in one request"},
     {"tcp", "partly", "sock:inet_sock_set_state", "state changes and connections; no probe for each segment"},
     {"lockstat", "partly", "lock:contention_begin", "only the beginning of waits, on Linux 5.19 and later"},
-    {"vminfo", "partly", "software events", "as_fault and maj_fault"},
+    {"vminfo", "partly", "software events, block and vmscan tracepoints", "arg0 is by how much the counter grows; pages that are read and written are those of requests to disks"},
+    {"sysinfo", "partly", "syscalls and sched tracepoints", "arg0 is by how much the counter grows; other counters are those of Solaris, and `acu stat` counts the kernel's events"},
     {"udp", "no", {}, "probe fbt::udp_sendmsg:entry and fbt::udp_recvmsg:entry"},
     {"ip", "no", {}, "probe fbt::ip_output:entry and fbt::ip_rcv:entry"},
-    {"sysinfo", "no", {}, "its counters are those of Solaris; `acu stat` counts the kernel's events"},
     {"fpuinfo", "no", {}, "it is for SPARC"},
     {"mib", "no", {}, "its counters are those of Solaris; read /proc/net/snmp"},
     {"plockstat", "no", {}, "`acu flame lock` shows waits for locks of programs"},
@@ -96,7 +127,7 @@ inline constexpr Provider providers[] = {
     {"srp", "no", {}, "probe the kernel's functions with fbt"},
     {"fasttrap", "no", {}, "probe functions with pid"},
     {"vfs", "no", {}, "probe fbt::vfs_read:entry and the like"},
-    {"hotspot", "yes", "usdt", "with -p or -c, in programs that have the probes"},
+    {"hotspot", "yes", "usdt", "in programs that have the probes"},
 };
 
 // A member of what args[] or curpsinfo point to: an expression of acu's language.
@@ -118,11 +149,13 @@ inline constexpr Member members[] = {
     {"curpsinfo", "pr_nlwp", 'i', "curtask.signal.nr_threads"},
     {"curpsinfo", "pr_pgid", 'i', "curtask.signal.pids[2].numbers[0].nr"},
     {"curpsinfo", "pr_sid", 'i', "curtask.signal.pids[3].numbers[0].nr"},
+    {"curpsinfo", "pr_zoneid", 'i', "0"},
     {"curpsinfo", "pr_addr", 'u', "(uint64)curtask.group_leader"},
     {"curlwpsinfo", "pr_addr", 'u', "(uint64)curtask"},
     {"curlwpsinfo", "pr_lwpid", 'i', "tid"},
     {"curlwpsinfo", "pr_pri", 'i', "curtask.prio"},
     {"curlwpsinfo", "pr_onpro", 'i', "cpu"},
+    {"curlwpsinfo", "pr_clname", 's', "curtask.policy == 1 ? \"FF\" : curtask.policy == 2 ? \"RR\" : curtask.policy == 3 ? \"B\" : curtask.policy == 5 ? \"IDL\" : curtask.policy == 6 ? \"DLN\" : \"TS\""}, // as ps prints them
     {"curcpu", "cpu_id", 'i', "cpu"},
 
     // Of fds[fd].
@@ -158,6 +191,10 @@ inline constexpr Member members[] = {
     {"exec_error", "", 'i', "-(int64)args.ret"},
     {"exit_reason", "", 'i', "(curtask.exit_code & 0x7f) == 0 ? 1 : (curtask.exit_code & 0x80) != 0 ? 3 : 2"},
     {"signal_number", "", 'i', "args.sig"},
+    {"one", "", 'l', "1"},
+    {"moved", "", 'l', "args.ret"},
+    {"block_pages", "", 'l', "(args.nr_sector + 7) / 8"},
+    {"scanned", "", 'l', "args.nr_scanned"},
 
     {"bufinfo", "b_bcount", 'u', "args.nr_sector * 512"},
     {"bufinfo", "b_blkno", 'u', "args.sector"},
@@ -235,20 +272,18 @@ inline constexpr Constant constants[] = {
 // What of Solaris has no counterpart, and the nearest that has.
 struct Missing {
   std::string_view name, nearest;
+  bool changes_program = false; // destructive
 };
 inline constexpr Missing missing_variables[] = {
     {"ipl", "Linux has no interrupt priority levels"},
     {"uregs", "ureg(\"ip\") in acu's own language reads registers"},
 };
 inline constexpr Missing missing_functions[] = {
-    {"copyout", "it would change memory of the traced program; a script of acu's own language can: write_user(), with --unsafe"},
-    {"copyoutstr", "it would change memory of the traced program; a script of acu's own language can: write_user(), with --unsafe"},
+    {"copyout", "a script of acu's own language can: write_user(), with --unsafe", true},
+    {"copyoutstr", "a script of acu's own language can: write_user(), with --unsafe", true},
     {"panic", "it would crash the system"},
     {"breakpoint", "it would stop the system"},
-    {"chill", "it would delay the traced program"},
-    {"alloca", "D variables and copyinstr() need no memory of their own"},
-    {"bcopy", "read values with copyin() and casts"},
-    {"copyinto", "read values with copyin() and casts"},
+    {"chill", "the delays would be part of what is measured", true},
     {"msgsize", "it is for STREAMS messages of Solaris"},
     {"msgdsize", "it is for STREAMS messages of Solaris"},
     {"mutex_owned", "it is for locks of Solaris; `acu flame klock` shows waits for locks of the kernel"},
@@ -260,12 +295,7 @@ inline constexpr Missing missing_functions[] = {
     {"rw_write_held", "it is for locks of Solaris"},
     {"ddi_pathname", "it is for device trees of Solaris"},
     {"getf", "`acu trace -y` shows the files behind descriptors"},
-    {"freopen", "redirect the output: `-o FILE`"},
-    {"ftruncate", "redirect the output: `-o FILE`"},
-    {"setopt", "write `#pragma D option NAME`"},
     {"uregs", "ureg() in acu's own language reads registers"},
-    {"json", "compare with index() and substr()"},
-    {"print", "print members with printf()"},
 };
 
 } // namespace dlang

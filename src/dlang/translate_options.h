@@ -1,6 +1,7 @@
 // What a D script is translated with, from the command line of `acu dscript`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,10 +17,18 @@ struct MacroValues {
   bool has_defaults = false; // -x defaultargs: what is missing is 0 or ""
 };
 
+// A text of the command line, or a file: each begins a line of the script.
+struct ScriptPart {
+  bool is_file = false;
+  std::string name; // of the file; of a text what is before its predicate and its actions
+  uint32_t line = 1;
+};
+
 struct TranslateOptions {
   MacroValues values;
   std::vector<std::pair<std::string, std::string>> settings; // -x NAME=VALUE
   std::string command;                                       // -c; its first word is the program that pid$target probes
+  std::vector<ScriptPart> parts = {};                        // in their order; none: the script is one file
 };
 
 } // namespace dlang

@@ -53,6 +53,7 @@ class Sink {
 public:
   virtual ~Sink() = default;
   virtual void out(std::string_view text) = 0;     // results
+  virtual void cut() {}                            // results so far are forgotten, where they went to a file
   virtual void message(std::string_view text) = 0; // errors, warnings of errorf/warnf
 };
 

@@ -153,7 +153,7 @@ void report_attached(Life& life, size_t events) {
   life.output.pass();
   if (!life.options.quiet && life.reports_attached && !life.options.stopped) {
     life.printer.attached(events);
-    life.output.message("Attached " + base::counted(events, "probe") + "\n");
+    life.output.message(life.attached.empty() ? "Attached " + base::counted(events, "probe") + "\n" : life.attached);
   }
   life.output.release();
   life.output.settle();
@@ -282,6 +282,7 @@ base::Status finish(Life& life) {
   life.backend.detach();
   while (take_records(life)) {
   }
+  if (life.detached) life.detached();
 
   // The end probes have run.
   signals::lift_limit();

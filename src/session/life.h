@@ -48,6 +48,8 @@ struct Life {
   bool missing_may_be = false; // missing_probes is not `error`
   bool report_missing = true; // missing_probes is not `ignore`
   bool reports_attached = true; // false: the script itself asks for silence
+  std::string attached = {};    // what is reported in place of the number of probes
+  std::function<void()> detached = {}; // nothing is attached any more, and all records were handed out: messages may follow
   const std::atomic<bool>* cancelled = nullptr; // true: it ends as soon as it can, also while it attaches
   uint64_t lost_told = 0;      // lost events that were told of
   uint64_t attached_ns = 0, detached_ns = 0; // CLOCK_MONOTONIC: when all probes were there, and none any more

@@ -3,6 +3,8 @@
 #include "base/color.h"
 
 #include <cerrno>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace session {
 
@@ -50,6 +52,15 @@ void Output::flush() {
     broken_ = true;
   else if (code)
     failure_ = lost = code;
+}
+
+void Output::cut() {
+  held_.clear();
+  buffer_.clear();
+  if (file_) return file_->cut();
+  struct stat status = {};
+  if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode)) return;
+  if (const int code = ::ftruncate(fd_, 0) == 0 && ::lseek(fd_, 0, SEEK_SET) == 0 ? 0 : errno) failure_ = lost = code;
 }
 
 base::Status Output::finish() {

@@ -23,6 +23,7 @@ public:
 
   void out(std::string_view text) override;
   void message(std::string_view text) override;
+  void cut() override;
   // Before the session waits for something: whoever reads along sees all there is. `full` keeps it back.
   void settle() {
     if (buffering_ != Buffering::full) flush();

@@ -30,6 +30,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <poll.h>
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -337,7 +338,14 @@ base::Status Session::live() {
                .print_maps_on_exit = config.flag("print_maps_on_exit") && std::ranges::none_of(beside, &Beside::shows_maps),
                .missing_may_be = config.text("missing_probes") != "error",
                .report_missing = config.text("missing_probes") != "ignore",
-               .reports_attached = !compiled.d_plan || !compiled.d_plan->quiet};
+               .reports_attached = !compiled.d_plan || !compiled.d_plan->display.quiet,
+               .attached = compiled.d_plan ? dlang::matched(*compiled.d_plan, *compiled.tree, *source, options.d_script->parts) : std::string()};
+  if (compiled.d_plan && life.reports_attached)
+    life.detached = [&] {
+      pollfd process = {child ? child->fd() : target.get(), POLLIN, 0};
+      if (!life.options.quiet && ::poll(&process, 1, 0) > 0)
+        output->message(child ? dlang::end_of_process(child->pid(), child->status(), child->signal()) : dlang::end_of_process(options.pid, {}, {}));
+    };
   FollowGroups groups(compiled.program, backend->engine(), names);
   if ((groups.is_needed() || !files.containers().empty()) && !options.stopped) {
     ACU_CHECK(groups.begin());

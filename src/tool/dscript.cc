@@ -35,8 +35,12 @@ base::Result<std::string> text_of_file(const std::string& file) {
 
 // The text of -n, -s, -P, -m and -f, one behind the other, or the file that the first word names.
 base::Status take_script(session::Options& to, const Arguments& arguments) {
+  std::vector<dlang::ScriptPart>& parts = to.d_script->parts;
+  uint32_t next_line = 1;
   for (const Given& g : arguments.options) {
     std::string text;
+    dlang::ScriptPart part{.is_file = g.id == OptionId::script_file, .name = g.value.substr(0, g.value.find_first_of("{/;"))};
+    if (part.is_file) part.name = g.value;
     if (g.id == OptionId::clause) {
       text = g.value;
     } else if (g.id == OptionId::script_file) {
@@ -56,6 +60,9 @@ base::Status take_script(session::Options& to, const Arguments& arguments) {
     }
     to.script += (to.has_script ? "\n" : "") + text;
     to.has_script = true;
+    part.line = next_line;
+    next_line += static_cast<uint32_t>(std::count(text.begin(), text.end(), '\n')) + 1;
+    parts.push_back(std::move(part));
   }
   std::vector<std::string> words = arguments.words;
   if (!to.has_script && to.file.empty() && !words.empty()) {

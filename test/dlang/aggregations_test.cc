@@ -118,7 +118,95 @@ TEST(Aggregations, OptionsGiveTheOrder) {
 
 TEST(Aggregations, ZoomMakesTheLargestBarTheLongest) {
   const d_test::Run r = d_test::run("#pragma D option quiet\n#pragma D option aggzoom\nBEGIN { @ = quantize(1); @ = quantize(1); @ = quantize(2); }", {}, false);
-  EXPECT_EQ(r.evaluator, "\n" + head() + row("0", 0, 0) + row("1", 40, 2) + row("2", 20, 1) + row("4", 0, 0) + "\n");
+  EXPECT_EQ(r.evaluator, "\n" + head() + row("0", 0, 0) + row("1", 38, 2) + row("2", 19, 1) + row("4", 0, 0) + "\n");
+}
+
+std::string bars_head(const std::string& title, int columns) {
+  char text[160];
+  std::snprintf(text, sizeof text, "\n%*s  ------------- Distribution ------------- count    \n", columns, title.c_str());
+  return text;
+}
+std::string at_right(const std::string& text, int columns) { return std::string(static_cast<size_t>(columns) - text.size(), ' ') + text; }
+std::string bar_row(const std::string& left, const std::string& right, long value) {
+  char text[160];
+  std::snprintf(text, sizeof text, " %s|%s %-9ld\n", left.c_str(), right.c_str(), value);
+  return text;
+}
+
+std::string ats(int n, int columns) { return std::string(static_cast<size_t>(n), '@') + std::string(static_cast<size_t>(columns - n), ' '); }
+
+TEST(Aggregations, CountsHaveBars) {
+  const Case all[] = {
+      {"@a[\"x\"] = sum(1); @a[\"y\"] = sum(3);", "\n" + bars_head("key", 17) + at_right("x", 17) + bar_row("", ats(10, 40), 1) + at_right("y", 17) + bar_row("", ats(30, 40), 3)},
+      {"@a[1, \"x\"] = count();", "\n" + bars_head("key", 26) + at_right("1", 9) + at_right("x", 17) + bar_row("", ats(40, 40), 1)},
+      {"@a[1] = sum(-1); @a[2] = sum(-3);", "\n" + bars_head("key", 9) + at_right("2", 9) + bar_row(at_right(ats(30, 30), 40), "", -3) + at_right("1", 9) + bar_row(at_right(ats(10, 10), 40), "", -1)},
+      {"@a[1] = sum(-1); @a[2] = sum(3);", "\n" + bars_head("key", 9) + at_right("1", 9) + bar_row(at_right(ats(5, 5), 20), ats(0, 20), -1) + at_right("2", 9) + bar_row(ats(0, 20), ats(15, 20), 3)},
+      {"@a[1] = sum(10); normalize(@a, 5); printa(@a);", bars_head("key", 9) + at_right("1", 9) + bar_row("", ats(40, 40), 2)},
+      {"@a = count();", "\n" + bars_head("value", 16) + bar_row("", ats(40, 40), 1)},
+      {"@a[1] = max(3); printa(@a);", "        1                3\n"},
+      {"@a[1] = sum(3); @b[1] = sum(4); printa(@a, @b);", "        1                3                4\n"},
+      {"@a[1] = sum(3); printa(\"%d %@d\", @a);", "1 3"},
+  };
+  for (const Case& c : all) {
+    const d_test::Run r = d_test::run("#pragma D option quiet\n#pragma D option agghist\nBEGIN { " + c.body + " }");
+    EXPECT_EQ(r.evaluator, c.expected) << c.body;
+    if (r.refused.empty()) { EXPECT_EQ(r.kernel, r.evaluator) << c.body; }
+  }
+}
+
+TEST(Aggregations, DistributionsInOneLine) {
+  const std::string ascii = "#pragma D option encoding=ascii\n", blocks = "#pragma D option encoding=utf8\n", zoom = "#pragma D option aggzoom\n";
+  const std::string two = "@[\"k\"] = quantize(1); @[\"k\"] = quantize(1); @[\"k\"] = quantize(4);";
+  const std::string two_head = "\n\n" + at_right("key", 17) + "  min .-----. max  | count\n";
+  const std::pair<std::string, Case> all[] = {
+      {ascii, {two, two_head + at_right("k", 17) + "    0 : x x : 8    | 3\n"}},
+      {blocks, {two, two_head + at_right("k", 17) + "    0 : \u2586 \u2583 : 8    | 3\n"}},
+      {ascii + zoom, {two, two_head + at_right("k", 17) + "    0 : X x : 8    | 3\n"}},
+      // All keys have the buckets of any.
+      {ascii, {"@[1] = quantize(1); @[2] = quantize(1024);", "\n\n      key  min .-------------. max  | count\n" + at_right("1", 9) + "    0 : X           : 2048 | 1\n" + at_right("2", 9) + "    0 :           X : 2048 | 1\n"}},
+      {ascii, {"@ = quantize(-1); @ = quantize(-2);", "\n\n  min .----. max  | count\n   -4 : xx : 0    | 2\n"}},
+      {ascii, {"@ = quantize(5, -2);", "\n\n  min .---. max  | count\n    2 : V : 8    | -2\n"}},
+      {ascii, {"@ = lquantize(5, 0, 20, 10);", "\n\n     min .----. max      | count\n     < 0 : X  : >= 20    | 1\n"}},
+      {ascii, {"@[1] = llquantize(5, 10, 0, 2, 10); printa(@);", "        1" + head() + row("4", 0, 0) + row("5", 40, 1) + row("6", 0, 0) + "\n"}},
+  };
+  for (const auto& [options, c] : all) {
+    const d_test::Run r = d_test::run("#pragma D option quiet\n#pragma D option aggpack\n" + options + "BEGIN { " + c.body + " }");
+    EXPECT_EQ(r.evaluator, c.expected) << options << c.body;
+    if (r.refused.empty()) { EXPECT_EQ(r.kernel, r.evaluator) << c.body; }
+  }
+}
+
+TEST(Aggregations, BarsOfBlocks) {
+  const d_test::Run r = d_test::run("#pragma D option quiet\n#pragma D option encoding=utf8\nBEGIN { @ = quantize(1); @ = quantize(2); @ = quantize(2); }", {}, false);
+  auto blocks = [](int n, const std::string& last) {
+    std::string out;
+    for (int i = 0; i < n; i++) out += "\u2588";
+    return out + last + std::string(static_cast<size_t>(39 - n), ' ');
+  };
+  EXPECT_EQ(r.evaluator, "\n" + head() + row("0", 0, 0) + "               1 |" + blocks(13, "\u258e") + " 1        \n               2 |" + blocks(26, "\u258b") + " 2        \n" + row("4", 0, 0) + "\n");
+}
+
+TEST(Aggregations, NegativeCountsGrowToTheLeft) {
+  const d_test::Run r = d_test::run("#pragma D option quiet\nBEGIN { @ = quantize(1, -3); @ = quantize(2, 1); }", {}, false);
+  auto line = [](const std::string& value, const std::string& bar, const std::string& count) { return at_right(value, 16) + " " + bar + " " + count + std::string(9 - count.size(), ' ') + "\n"; };
+  EXPECT_EQ(r.evaluator, "\n" + head() + line("0", ats(0, 20) + "|" + ats(0, 20), "0") + line("1", at_right(ats(15, 15), 20) + "|" + ats(0, 20), "-3") +
+                             line("2", ats(0, 20) + "|" + ats(5, 20), "1") + line("4", ats(0, 20) + "|" + ats(0, 20), "0") + "\n");
+}
+
+TEST(Aggregations, OptionsChangeWhileTheScriptRuns) {
+  const std::pair<const char*, const char*> all[] = {
+      {"setopt(\"aggsortrev\"); printa(\"%d \", @a); setopt(\"aggsortrev\", \"unset\"); printa(\"%d \", @a);", "2 1 1 2 "},
+      {"setopt(\"aggsortkey\", \"\"); @a[0] = sum(9); printa(\"%d \", @a);", "0 1 2 "},
+      {"x = \"1\"; setopt(\"aggsortpos\", x); @b[1] = sum(9); @b[2] = sum(3); printa(\"%d \", @a, @b);", "2 1 "},
+      {"setopt(\"bufsize\", \"4m\"); printa(\"%d \", @a);", "1 2 "},
+      {"x = \"no\"; setopt(\"aggsortpos\", x); printa(\"%d \", @a);", "1 2 stderr: ERROR: setopt: option aggsortpos cannot be `no`\n"},
+      {"print(@a);", "        1                1\n        2                2\n"},
+  };
+  for (const auto& [body, expected] : all) {
+    const d_test::Run r = d_test::run("#pragma D option quiet\nBEGIN { @a[1] = sum(1); @a[2] = sum(2); " + std::string(body) + " }");
+    EXPECT_EQ(r.evaluator, expected) << body;
+    if (r.refused.empty()) { EXPECT_EQ(r.kernel, r.evaluator) << body; }
+  }
 }
 
 TEST(Aggregations, TruncatedKeysComeBackWithWhatFollows) {
