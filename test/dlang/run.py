@@ -248,6 +248,25 @@ def kernel_functions(acu):
     need(len(counts) == 3 and counts[0] >= 6 and counts[1] >= 4146 and counts[2] >= 4146, out)
 
 
+def typed_values(acu):
+    out = dscript(acu, "-c", CALLS, "-n", "fbt::vfs_read:entry /execname == \"acu_dload\"/ { print(args[0]->f_path); print(args[0]); exit(0); }")
+    need(re.fullmatch(r"struct path \{\n    struct vfsmount \* mnt = 0x[0-9a-f]+\n    struct dentry \* dentry = 0x[0-9a-f]+\n\}\nstruct file \* 0x[0-9a-f]+\n", out), out)
+    out = dscript(acu, "-c", CALLS, "-n", "fbt::vfs_read:entry /execname == \"acu_dload\"/ { print(args[0]->f_path.dentry->d_name); exit(0); }", quiet=False)
+    need("vfs_read:entry struct qstr {\n    " in out and "char * name = 0x" in out, out)
+
+
+def counters(acu):
+    """What counters of Solaris grow by."""
+    out = dscript(acu, "-c", CALLS, "-n", "sysinfo:::readch /execname == \"acu_dload\"/ { @[\"bytes\"] = sum(arg0); } sysinfo:::sysread /execname == \"acu_dload\"/ { @[\"calls\"] = sum(arg0); } "
+                  "sysinfo:::sysexec /execname == \"acu_dload\"/ { @[\"programs\"] = sum(arg0); }")
+    same(out, "\n" + key("programs", 1) + key("calls", 6) + key("bytes", 1 + 1 + 16 * 3 + 4096))
+    out = dscript(acu, "-c", "/bin/sh -c '/bin/true; /bin/true; :'", "-n", "sysinfo:::sysfork /pid == $target/ { @ = sum(arg0); }")
+    same(out, f"\n {2:16d}\n")
+    out = dscript(acu, "-c", CALLS, "-n", "vminfo:::as_fault /pid == $target/ { @a = sum(arg0); @b = count(); } sysinfo:::pswitch { @c = sum(arg0); } vminfo:::pgpgin { @d = sum(arg0); } vminfo:::scan { @e = sum(arg0); }")
+    faults = out.split()
+    need(len(faults) >= 3 and faults[0] == faults[1] and int(faults[0]) > 5, out)
+
+
 def kernel_stacks(acu):
     out = dscript(acu, "-c", CALLS, "-n", "fbt::vfs_read:entry /execname == \"acu_dload\"/ { @[stack(3)] = count(); }")
     need(re.search(r"^ {14}vmlinux`\w*vfs_read", out, re.M) or re.search(r"^ {14}vmlinux`\w+read", out, re.M), out)
@@ -297,6 +316,85 @@ def user_probes(acu):
     for provider in ("shop$target", "shop*"):
         out = dscript(acu, "-c", CALLS, "-n", provider + ":::order-done { @[probename, copyinstr(arg1)] = sum(arg0); }")
         same(out, f"\n  {'order-done':<50}  {'item':<50} {6:16d}\n")
+
+
+def probes_of_all_programs(acu):
+    """Without a target, a pattern names the probes of all programs that run."""
+    if not os.path.exists("/usr/include/x86_64-linux-gnu/sys/sdt.h") and not os.path.exists("/usr/include/sys/sdt.h"):
+        raise Skipped("no sys/sdt.h (package systemtap-sdt-dev)")
+    running = subprocess.Popen([LOAD, "burn", "600000"])
+    try:
+        tracer = subprocess.Popen([acu, "dscript", "-q", "--notify-attached", "attached", "-n", "shop*:::order-done { @[execname, copyinstr(arg1)] = sum(arg0); }"], stdout=subprocess.PIPE, text=True)
+        need(tracer.stdout.readline() == "attached\n", "it was not attached")
+        subprocess.run([LOAD, "calls"], check=True)
+        tracer.send_signal(signal.SIGINT)
+        out, _ = tracer.communicate(timeout=20 * SLOWNESS)
+        same(out, f"\n  {'acu_dload':<50}  {'item':<50} {6:16d}\n")
+    finally:
+        running.kill()
+        running.wait()
+    done = subprocess.run([acu, "dscript", "-n", "nosuch*:::order-done"], capture_output=True, text=True, timeout=60 * SLOWNESS)
+    need(done.returncode == 1 and "namespace `nosuch*`" in done.stderr, done.stderr)
+
+
+def ends_of_text(acu):
+    """Text with a length: the program that copies it ends it."""
+    out = dscript(acu, "-c", "/bin/echo hello", "-n", "syscall::write:entry /execname == \"echo\"/ { this->s = (char *)copyin(arg1, arg2 + 1); this->s[4] = '\\0'; printf(\"[%s]\", stringof(this->s)); "
+                  "this->s[arg2 - 1] = 0; printf(\"[%s]\", stringof(this->s)); }")
+    same(out, "[hell][hello]")
+
+
+def scratch_memory(acu):
+    out = dscript(acu, "-c", "/bin/echo hello", "-n", "syscall::write:entry /execname == \"echo\"/ { this->p = alloca(16); copyinto(arg1, 5, this->p); printf(\"%s\", stringof(this->p)); }")
+    need(out.startswith("hello"), out)
+    code = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('127.0.0.9', 9))"
+    script = os.path.join(FOLDER.name, "peer2.py")
+    open(script, "w").write(code)
+    out = dscript(acu, "-c", "/usr/bin/python3 " + script, "-n", "syscall::connect:entry /pid == $target && arg2 == 16/ { this->to = (struct sockaddr_in *)alloca(sizeof (struct sockaddr_in)); "
+                  "copyinto(arg1, sizeof (struct sockaddr_in), this->to); this->a = (uint32_t *)alloca(4); *this->a = this->to->sin_addr.s_addr; printf(\"%s %d\\n\", inet_ntoa(this->a), ntohs(this->to->sin_port)); }")
+    need("127.0.0.9 9\n" in out, out)
+    out = dscript(acu, "-c", CALLS, "-n", "fbt::vfs_read:entry /execname == \"acu_dload\" && arg2 == 4096/ { this->f = (struct path *)alloca(sizeof (struct path)); bcopy(&args[0]->f_path, this->f, sizeof (struct path)); "
+                  "printf(\"%s\\n\", stringof(this->f->dentry->d_name.name)); }")
+    need("zero\n" in out, out)
+
+
+def matched(acu):
+    """How many probes each text of the command line has, and a file."""
+    dscript(acu, "-c", CALLS, "-n", "syscall::getppid:entry /execname == \"acu_dload\"/ { n = 1; }", "-n", "syscall::read:,BEGIN{ }", "-P", "vminfo", quiet=False)
+    need(dscript.errors.startswith("dtrace: description 'syscall::getppid:entry ' matched 1 probe\ndtrace: description 'syscall::read:,BEGIN' matched 3 probes\n"
+                                   "dtrace: description 'vminfo' matched 7 probes\n"), dscript.errors)
+    need(re.search(r"^dtrace: pid \d+ has exited$", dscript.errors, re.M), dscript.errors)
+    for command, end in (("/bin/false", "exited with status 1"), ("/bin/sh -c 'kill -9 $$'", "terminated by SIGKILL")):
+        dscript(acu, "-c", command, "-n", "proc:::exit { n = args[0]; }", quiet=False)
+        need(dscript.errors.endswith(f" {end}\n"), dscript.errors)
+    path = os.path.join(FOLDER.name, "matched.d")
+    open(path, "w").write("#!/usr/sbin/dtrace -s\nBEGIN\n{\n\texit(0);\n}\n\nERROR, END, tick-1s,\nsyscall::openat:entry { }\n")
+    dscript(acu, "-s", path, "-w", quiet=False)
+    need(dscript.errors == f"dtrace: script '{path}' matched 5 probes\ndtrace: allowing destructive actions\n", dscript.errors)
+    dscript(acu, "-s", path, "-n", "END", quiet=False)
+    need(dscript.errors == f"dtrace: script '{path}' matched 5 probes\ndtrace: description 'END' matched 1 probe\n", dscript.errors)
+    for quiet in (["-q"], ["-x", "quiet"]):
+        dscript(acu, "-s", path, *quiet, quiet=False)
+        same(dscript.errors, "")
+    out = dscript(acu, "-c", CALLS, "-n", "pid$target:a.out:work_*:entry", quiet=False)
+    need("dtrace: description 'pid$target:a.out:work_*:entry' matched 2 probes\n" in dscript.errors, dscript.errors)
+
+
+def files(acu):
+    """freopen() and ftruncate()."""
+    path = os.path.join(FOLDER.name, "freopened")
+    same(dscript(acu, "-w", "-n", f"BEGIN {{ printf(\"1\"); freopen(\"{path}.%d\", 7); printf(\"2\"); freopen(\"\"); printf(\"3\"); exit(0); }} END {{ freopen(\"{path}.7\"); @[4] = count(); }}"), "13")
+    same(open(path + ".7").read(), "2\n" + number(4, 1))
+    same(oct(os.stat(path + ".7").st_mode & 0o777), "0o600")
+    same(dscript(acu, "-w", "-n", f"BEGIN {{ freopen(\"{path}.7\"); printf(\"old\"); ftruncate(); printf(\"new\"); exit(0); }}"), "")
+    same(open(path + ".7").read(), "new")
+    with open(path, "w") as to:
+        subprocess.run([acu, "dscript", "-q", "-n", "tick-10ms { n++; printf(\"%d \", n); } tick-10ms /n == 4/ { ftruncate(); printf(\"last\"); exit(0); }"], stdout=to, check=True, timeout=30 * SLOWNESS)
+    same(open(path).read(), "last")
+    dscript(acu, "-o", path, "-n", "tick-10ms { n++; printf(\"%d \", n); } tick-10ms /n == 4/ { ftruncate(); printf(\"end\"); exit(0); }")
+    same(open(path).read(), "end")
+    dscript(acu, "-w", "-n", f"BEGIN {{ freopen(\"{FOLDER.name}\"); printf(\"here\"); exit(0); }}")
+    need("freopen: cannot open" in dscript.errors, dscript.errors)
 
 
 def data_of_writes(acu):
@@ -491,7 +589,7 @@ def script_test(path):
 
 TESTS = [calls_by_process, calls_by_name, returns_by_name, opens_by_path, failed_opens, read_sizes, bytes_by_process, asked_sizes, latency, function_arguments, function_results,
          functions_by_pattern, text_arguments, entry_to_return, order_of_returns, user_stacks, profile, profile_places, ticks, ticks_by_name, exit_status, lines_by_default, functions_in_lines,
-         new_processes, arguments, parents, threads, exits, signals, off_cpu, kernel_functions, kernel_stacks, descriptors, callers, typed_arguments, address_in_memory, tracepoints, user_probes, data_of_writes, connections, addresses, devices, speculation, destructive, formats, largest, each_second,
+         new_processes, typed_values, counters, probes_of_all_programs, ends_of_text, scratch_memory, matched, files, arguments, parents, threads, exits, signals, off_cpu, kernel_functions, kernel_stacks, descriptors, callers, typed_arguments, address_in_memory, tracepoints, user_probes, data_of_writes, connections, addresses, devices, speculation, destructive, formats, largest, each_second,
          from_file, of_a_process, lists, descriptions, interrupted, progeny, flow, preprocessor, refused, faults]
 
 
