@@ -2,7 +2,6 @@
 // the clauses of ERROR run, whose arg1 … arg5 describe it. What a clause stored before stays, and later clauses run.
 #include "dlang/lowering.h"
 #include "ir/ir.h"
-#include "lang/attempt.h"
 #include "lang/walk.h"
 
 namespace dlang {

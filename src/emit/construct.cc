@@ -106,7 +106,8 @@ std::optional<Construct> construct_of(const Expr& e) {
     if (as<Unary>(e).op == UnaryOp::address_of) return Construct::address;
     return std::nullopt;
   case ExprKind::binary: return construct_of(as<Binary>(e));
-  case ExprKind::ternary: return as<Ternary>(e).condition ? Construct::ternary : Construct::try_value;
+  case ExprKind::ternary: return Construct::ternary;
+  case ExprKind::attempt: return Construct::try_value;
   case ExprKind::cast: return construct_of(as<Cast>(e));
   case ExprKind::field: return construct_of(as<FieldRef>(e));
   case ExprKind::index: return Construct::element;

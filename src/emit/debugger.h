@@ -48,7 +48,7 @@ private:
   std::string raw_binary(const lang::Binary& e);
   std::string compare(const lang::Binary& e);
   std::string increment(const lang::Unary& e);
-  std::string choice(const lang::Ternary& e);
+  std::string choice(const Expr& e); // c ? a : b, try(a, b)
   std::string load(const Expr& e);
   std::string text(const Expr& e);
   std::string tuple(const Expr& e);

@@ -94,7 +94,8 @@ std::string DebuggerScript::number_of(const Expr& e) {
     }
   }
   case ExprKind::binary: return binary(as<Binary>(e));
-  case ExprKind::ternary: return choice(as<Ternary>(e));
+  case ExprKind::ternary:
+  case ExprKind::attempt: return choice(e);
   case ExprKind::cast: {
     const Expr& operand = *as<Cast>(e).operand;
     if (!takes_part(*operand.type)) {
@@ -248,31 +249,32 @@ std::string DebuggerScript::condition(const Expr& e) {
   return takes_part(*e.type) ? number(e) : value(e);
 }
 
-std::string DebuggerScript::choice(const Ternary& e) {
+std::string DebuggerScript::choice(const Expr& e) {
   const Type& t = *e.type;
   auto part = [&](const Expr* x) { return t.is(Kind::none) ? std::string("0") : value_as(*x, t); };
-  if (!e.condition) { // try()
+  if (const Attempt* a = if_a<Attempt>(&e)) {
     const std::string name = names_.fresh("tried");
     const bool outer = std::exchange(in_try_, true);
     out_.open("try:");
-    out_.line(name + " = " + without_parentheses(part(e.then)));
+    out_.line(name + " = " + without_parentheses(part(a->first)));
     in_try_ = outer;
     out_.close_level();
     out_.open("except Fault:");
-    out_.line(name + " = " + without_parentheses(part(e.otherwise)));
+    out_.line(name + " = " + without_parentheses(part(a->otherwise)));
     out_.close_level();
     return name;
   }
-  if (!needs_statement(e.then) && !needs_statement(e.otherwise)) {
-    if (!e.then) return "(" + number(*e.condition) + " or " + part(e.otherwise) + ")";
-    return "(" + part(e.then) + " if " + without_parentheses(condition(*e.condition)) + " else " + part(e.otherwise) + ")";
+  const Ternary& c = as<Ternary>(e);
+  if (!needs_statement(c.then) && !needs_statement(c.otherwise)) {
+    if (!c.then) return "(" + number(*c.condition) + " or " + part(c.otherwise) + ")";
+    return "(" + part(c.then) + " if " + without_parentheses(condition(*c.condition)) + " else " + part(c.otherwise) + ")";
   }
-  const std::string chosen = condition(*e.condition), name = names_.fresh("chosen");
+  const std::string chosen = condition(*c.condition), name = names_.fresh("chosen");
   out_.open("if " + without_parentheses(chosen) + ":");
-  out_.line(name + " = " + without_parentheses(part(e.then ? e.then : e.condition)));
+  out_.line(name + " = " + without_parentheses(part(c.then ? c.then : c.condition)));
   out_.close_level();
   out_.open("else:");
-  out_.line(name + " = " + without_parentheses(part(e.otherwise)));
+  out_.line(name + " = " + without_parentheses(part(c.otherwise)));
   out_.close_level();
   return name;
 }
@@ -313,7 +315,8 @@ std::string DebuggerScript::text(const Expr& e) {
   case ExprKind::variable: return names_.of(*as<VariableRef>(e).variable);
   case ExprKind::map: return map_read(as<MapRef>(e));
   case ExprKind::call: return number_of(e);
-  case ExprKind::ternary: return choice(as<Ternary>(e));
+  case ExprKind::ternary:
+  case ExprKind::attempt: return choice(e);
   case ExprKind::cast: return text(*as<Cast>(e).operand);
   case ExprKind::field: return tuple(e);
   case ExprKind::index: return tuple(e);
@@ -335,7 +338,8 @@ std::string DebuggerScript::tuple(const Expr& e) {
   case ExprKind::variable: return names_.of(*as<VariableRef>(e).variable);
   case ExprKind::map: return map_read(as<MapRef>(e));
   case ExprKind::call: return number_of(e);
-  case ExprKind::ternary: return choice(as<Ternary>(e));
+  case ExprKind::ternary:
+  case ExprKind::attempt: return choice(e);
   default: return refuse(e.where, "this tuple", "it has no counterpart");
   }
 }
@@ -374,7 +378,8 @@ std::string DebuggerScript::bytes(const Expr& e) {
   case ExprKind::variable: return names_.of(*as<VariableRef>(e).variable);
   case ExprKind::map: return map_read(as<MapRef>(e));
   case ExprKind::call: return number_of(e);
-  case ExprKind::ternary: return choice(as<Ternary>(e));
+  case ExprKind::ternary:
+  case ExprKind::attempt: return choice(e);
   default: return refuse(e.where, "this value", "it is in no memory");
   }
 }

@@ -108,10 +108,9 @@ bool DebuggerScript::needs_statement(const Expr* e) const {
   if (e)
     walk(e, [&](const Expr& x) {
       const Unary* u = if_a<Unary>(&x);
-      const Ternary* t = if_a<Ternary>(&x);
       const Index* i = if_a<Index>(&x);
       found |= u && u->op >= UnaryOp::pre_increment;
-      found |= t && !t->condition;
+      found |= x.kind == ExprKind::attempt;
       found |= i && i->operand->type->is(Kind::array) && i->index->constant.kind != Constant::integer;
       found |= x.kind == ExprKind::call && static_cast<const Call&>(x).builtin && static_cast<const Call&>(x).builtin->name == "find";
     });

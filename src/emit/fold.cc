@@ -109,7 +109,7 @@ Expr* Folding::fold(Expr& e) {
   }
   case ExprKind::ternary: {
     Ternary& t = as<Ternary>(e);
-    const auto known = t.condition ? known_condition(*t.condition) : std::nullopt;
+    const auto known = known_condition(*t.condition);
     if (!known) return &e;
     if (!*known) return t.otherwise;
     return t.then ? t.then : t.condition;

@@ -350,7 +350,7 @@ void KernelC::text_into(const std::string& to, uint32_t size, const Expr& e) {
     out_.line(to + "[0] = 0;");
     return out_.close_level();
   }
-  if (const Ternary* t = if_a<Ternary>(&e); t && t->condition && t->then) {
+  if (const Ternary* t = if_a<Ternary>(&e); t && t->then) {
     out_.line("if (" + text(*t->condition) + ") {");
     out_.indent();
     text_into(to, size, *t->then);

@@ -197,7 +197,6 @@ void Flattening::hoist(Expr*& e, Statements& out) {
   }
   case ExprKind::ternary: {
     Ternary& t = as<Ternary>(*e);
-    if (!t.condition) break; // try(): its value fails as a whole, which statements before it would not
     if (!holds_block(t.then) && !holds_block(t.otherwise)) return hoist(t.condition, out);
     if (!t.then) break;
     return hoist_choice(e, t.condition, block_of({}, t.then, t.then->where), block_of({}, t.otherwise, t.otherwise->where), out);
@@ -218,7 +217,7 @@ void Flattening::hoist(Expr*& e, Statements& out) {
     for (Expr*& part : e->kind == ExprKind::call ? as<Call>(*e).arguments : as<Tuple>(*e).elements) parts.push_back(&part);
     return hoist_all(std::move(parts), out);
   }
-  default: break;
+  default: break; // also of try(): its value fails as a whole, which statements before it would not
   }
   diagnostics_.error(spec::tag::misplaced, e->where, "a block with statements can't be the value here in another framework",
                      "assign its value to a variable before");

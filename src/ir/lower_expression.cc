@@ -64,6 +64,7 @@ Operand Lowering::scalar_of(const Expr& e) {
   case ExprKind::unary: return unary(as<Unary>(e));
   case ExprKind::binary: return binary(as<Binary>(e));
   case ExprKind::ternary:
+  case ExprKind::attempt:
   case ExprKind::conditional:
   case ExprKind::block: return by_control_flow(e);
   case ExprKind::cast: return cast(as<Cast>(e));
@@ -260,8 +261,8 @@ void Lowering::choose(const Expr& e, const std::function<void(const Expr*)>& wit
     with(b->value);
   };
   if (const BlockExpr* b = if_a<BlockExpr>(&e)) return block(b->block);
-  if (const lang::Attempt* a = if_attempt(e)) {
-    if (a->otherwise) return attempt(a, [&] { with(a->first); }, [&] { with(a->otherwise); });
+  if (const lang::Attempt* a = if_a<lang::Attempt>(&e)) {
+    if (a->otherwise) return attempt(a->fault ? a : nullptr, [&] { with(a->first); }, [&] { with(a->otherwise); });
     const Recovery outer = std::exchange(recovery_, {});
     with(a->first);
     recovery_ = outer;
@@ -270,7 +271,6 @@ void Lowering::choose(const Expr& e, const std::function<void(const Expr*)>& wit
   // Known when the script is compiled: the other side was not even checked.
   const Conditional* by_block = if_a<Conditional>(&e);
   const Ternary* by_value = if_a<Ternary>(&e);
-  if (by_value && !by_value->condition) return attempt(nullptr, [&] { with(by_value->then); }, [&] { with(by_value->otherwise); });
   const Expr* chooser = by_block ? by_block->condition : by_value->condition;
   if (chooser->constant.kind == Constant::integer) {
     bool is_true = chooser->constant.integer_value != 0;
@@ -519,15 +519,18 @@ Place Lowering::temporary(const Expr& e, const Type& as) {
 
 // ----------------------------------------------------------------------------------------------- into
 
+// Its value is that of one of its parts (Lowering::choose).
+static bool chooses(const Expr& e) {
+  return e.kind == ExprKind::ternary || e.kind == ExprKind::attempt || e.kind == ExprKind::conditional || e.kind == ExprKind::block;
+}
+
 void Lowering::into(const Expr& e, const Place& to, const Type& as, bool pad) {
   base::Range outer = std::exchange(where_, e.where);
   if (e.type->is(Kind::probe_name) || (e.type->is_scalar() && as.is_scalar())) {
     store(to, scalar(e), std::max(1u, as.size));
   } else {
     into_aggregate(e, to, as, pad);
-    bool chooses =
-        e.kind == ExprKind::ternary || e.kind == ExprKind::conditional || e.kind == ExprKind::block;
-    if (e.constant.kind != Constant::text && e.kind != ExprKind::name && !chooses)
+    if (e.constant.kind != Constant::text && e.kind != ExprKind::name && !chooses(e))
       move_cut_mark(to, *e.type, as);
   }
   where_ = outer;
@@ -587,7 +590,7 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
   }
   if (const Comptime* c = if_a<Comptime>(&e)) return into_aggregate(*c->operand, to, as, pad);
   if (const Tuple* t = if_a<Tuple>(&e)) return put_elements(*t, to, as, pad, as.size);
-  if (e.kind == ExprKind::ternary || e.kind == ExprKind::conditional || e.kind == ExprKind::block)
+  if (chooses(e))
     return choose(e, [&](const Expr* value) {
       if (value)
         into(*value, to, as, pad);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "ir/lower.h"
-#include "lang/attempt.h"
 #include "lang/countable.h"
 #include "lang/walk.h"
 #include "probe/attach.h"

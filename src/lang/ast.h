@@ -140,6 +140,7 @@ enum class ExprKind : uint8_t {
   type_text, // a part of typeinfo(…)
   type_name, // typeof(…) as an argument of a macro
   comptime,  // comptime e
+  attempt,   // try(e, default)
 };
 
 enum class UnaryOp : uint8_t { negate, logical_not, bit_not, dereference, address_of, pre_increment, pre_decrement, post_increment, post_decrement };
@@ -278,9 +279,16 @@ struct Binary : Expr {
 };
 struct Ternary : Expr {
   ACU_EXPR(Ternary, ternary)
-  Expr* condition = nullptr; // nullptr: try(then, otherwise)
-  Expr* then = nullptr;      // nullptr: c ?: e
+  Expr* condition = nullptr;
+  Expr* then = nullptr; // nullptr: c ?: e
   Expr* otherwise = nullptr;
+};
+// try(first, otherwise). Those that front ends make can say more: why and where `first` failed, and that dividing by 0 is a failure, too.
+struct Attempt : Expr {
+  ACU_EXPR(Attempt, attempt)
+  Expr* first = nullptr;     // where it fails, `otherwise` follows
+  Expr* otherwise = nullptr; // nullptr: nothing in `first` fails, also within another attempt: failed reads give 0 and are counted
+  Expr *fault = nullptr, *address = nullptr; // variables that are set then: the number of an ir::Fault, and what could not be read
 };
 struct Cast : Expr {
   ACU_EXPR(Cast, cast)

@@ -3,7 +3,6 @@
 #include "lang/checker.h"
 
 #include "format/btf.h"
-#include "lang/attempt.h"
 #include "lang/walk.h"
 #include "probe/attach.h"
 #include "probe/cpu_variable.h"
@@ -141,12 +140,15 @@ bool Checker::is_vouched(const Expr& e) {
   case ExprKind::call: return !as<Call>(e).builtin;
   case ExprKind::cast: return as<Cast>(e).operand->type->is(Kind::pointer) && is_vouched(*as<Cast>(e).operand);
   case ExprKind::ternary: {
-    if (const Attempt* a = if_attempt(e)) return is_vouched(*a->first) && (!a->otherwise || is_vouched(*a->otherwise));
     const Ternary& t = as<Ternary>(e);
     const Expr& then = t.then ? *t.then : *t.condition;
     // A side that is never reached was not looked at: its parts have no types.
-    if (t.condition && t.condition->constant.kind == Constant::integer) return is_vouched(t.condition->constant.integer_value ? then : *t.otherwise);
+    if (t.condition->constant.kind == Constant::integer) return is_vouched(t.condition->constant.integer_value ? then : *t.otherwise);
     return is_vouched(then) && is_vouched(*t.otherwise);
+  }
+  case ExprKind::attempt: {
+    const Attempt& a = as<Attempt>(e);
+    return is_vouched(*a.first) && (!a.otherwise || is_vouched(*a.otherwise));
   }
   case ExprKind::block: return gives_one(as<BlockExpr>(e).block);
   case ExprKind::conditional: {

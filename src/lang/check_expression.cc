@@ -1,7 +1,6 @@
 // Expressions: the type of each, by its kind; constants are folded on the way.
 #include "lang/checker.h"
 
-#include "lang/attempt.h"
 #include "lang/c_types.h"
 #include "lang/lexer.h"
 #include "lang/parse.h"
@@ -41,14 +40,12 @@ const type::Type* Checker::check(Expr& e) {
     case ExprKind::call: return check_call(as<Call>(e));
     case ExprKind::unary: return check_unary(as<Unary>(e));
     case ExprKind::binary: return check_binary(as<Binary>(e));
-    case ExprKind::ternary: {
-      Ternary& t = as<Ternary>(e);
-      if (Attempt* a = if_attempt(t)) {
-        for (Expr* variable : {a->fault, a->address})
-          if (variable) check(*variable);
-        return a->otherwise ? check_sides(e, nullptr, a->first, a->otherwise) : check(*a->first);
-      }
-      return t.condition ? check_choice(t) : check_sides(e, nullptr, t.then, t.otherwise);
+    case ExprKind::ternary: return check_choice(as<Ternary>(e));
+    case ExprKind::attempt: {
+      Attempt& a = as<Attempt>(e);
+      for (Expr* variable : {a.fault, a.address})
+        if (variable) check(*variable);
+      return a.otherwise ? check_sides(e, nullptr, a.first, a.otherwise) : check(*a.first);
     }
     case ExprKind::cast: return check_cast(as<Cast>(e));
     case ExprKind::field: return check_field(as<FieldRef>(e));
@@ -102,9 +99,8 @@ static const Expr* part_without_value(const Expr& e) {
     return of_builtin || of_function ? &e : nullptr;
   }
   if (const BlockExpr* b = if_a<BlockExpr>(&e)) return b->block->value ? part_without_value(*b->block->value) : &e;
-  if (const Attempt* a = if_attempt(e)) return part_without_value(*a->first);
-  const Ternary* t = if_a<Ternary>(&e);
-  if (t) return part_without_value(t->then && (!t->condition || t->condition->constant.integer_value) ? *t->then : *t->otherwise);
+  if (const Attempt* a = if_a<Attempt>(&e)) return part_without_value(*a->first);
+  if (const Ternary* t = if_a<Ternary>(&e)) return part_without_value(t->then && t->condition->constant.integer_value ? *t->then : *t->otherwise);
   const Conditional* c = if_a<Conditional>(&e);
   return !c ? nullptr : c->then->value ? part_without_value(*c->then->value) : &e;
 }

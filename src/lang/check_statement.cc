@@ -82,7 +82,7 @@ void Checker::check_expression_statement(ExprStmt& s) {
   }
   const type::Type* t = check(e);
   bool is_effect = e.kind == ExprKind::call || e.kind == ExprKind::unary || e.kind == ExprKind::ternary ||
-                   e.kind == ExprKind::conditional || e.kind == ExprKind::block || t->is(Kind::none);
+                   e.kind == ExprKind::attempt || e.kind == ExprKind::conditional || e.kind == ExprKind::block || t->is(Kind::none);
   const Call* call = if_a<Call>(&e);
   const Builtin* row = call ? call->builtin : nullptr;
   bool is_for_effect = row && (id_of(*row) == id("delete") || id_of(*row) == id("write_user"));

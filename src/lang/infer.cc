@@ -74,7 +74,7 @@ IntegerNeed need_of(const type::Type& t, const Expr* e) {
   const auto size = static_cast<uint8_t>(t.size);
   if (e && e->adapts && e->constant.kind == Constant::integer) return need_of_literal(t, e->constant.integer_value);
   if (const Inferred* known = inferred_of(e)) return need_of_known(*known);
-  if (const Ternary* c = if_a<Ternary>(e); c && c->condition)
+  if (const Ternary* c = if_a<Ternary>(e))
     return need_of_choice(*c->condition, c->then ? c->then : c->condition, c->otherwise);
   if (const Conditional* c = if_a<Conditional>(e); c && c->otherwise)
     return need_of_choice(*c->condition, c->then->value, c->otherwise->value);

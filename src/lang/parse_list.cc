@@ -1,7 +1,7 @@
-// Parts of the language that are written as calls and are more than calls: their trees are made of others.
+// Parts of the language that are written as calls and are more than calls.
 //
 //   for ($n : list(HEAD, NEXT)) BODY     is     { $n = HEAD; for (; $n; $n = $n->NEXT) BODY }
-//   try(EXPRESSION, DEFAULT)             is     a choice (Ternary) without a condition
+//   try(EXPRESSION, DEFAULT)             is     an Attempt
 //
 // A list that goes in a circle is found out as the loop goes (R. P. Brent, An improved Monte Carlo
 // factorization algorithm, 1980): one element is kept as a mark, and replaced by the current one after 1, 2,
@@ -107,10 +107,10 @@ Stmt* Parser::make_list_loop(uint32_t begin, const Token& name, Call& list, Bloc
 }
 
 Expr* Parser::make_try(const Call& call) {
-  auto* t = make<Ternary>(call.where);
-  t->then = call.arguments[0];
-  t->otherwise = call.arguments[1];
-  return t;
+  auto* a = make<Attempt>(call.where);
+  a->first = call.arguments[0];
+  a->otherwise = call.arguments[1];
+  return a;
 }
 
 } // namespace lang

@@ -6,7 +6,6 @@
 //       binary == : bool
 //         name pid : uint32
 //         integer 1 : int64
-#include "lang/attempt.h"
 #include "lang/parse.h"
 #include "lang/source_text.h"
 
@@ -181,8 +180,11 @@ void Printer::expression(const Expr* e) {
   }
   case ExprKind::ternary: {
     auto& t = as<Ternary>(*e);
-    if (const Attempt* a = if_attempt(t)) return node(*e, "attempt", a->fault, a->address, a->first, a->otherwise);
     return node(*e, "ternary ?:", t.condition, t.then, t.otherwise);
+  }
+  case ExprKind::attempt: {
+    auto& a = as<Attempt>(*e);
+    return node(*e, "attempt", a.fault, a.address, a.first, a.otherwise);
   }
   case ExprKind::cast: return node(*e, "cast (" + name(as<Cast>(*e).target) + ")", as<Cast>(*e).operand);
   case ExprKind::field:

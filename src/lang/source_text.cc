@@ -1,7 +1,6 @@
 #include "lang/source_text.h"
 
 #include "base/text.h"
-#include "lang/attempt.h"
 #include "lang/parse.h"
 #include "lang/precedence.h"
 #include "spec/config.h"
@@ -144,9 +143,11 @@ Piece SourcePrinter::expression(const Expr& e) {
   case ExprKind::binary: return binary(as<Binary>(e));
   case ExprKind::ternary: {
     auto& t = as<Ternary>(e);
-    if (const Attempt* a = if_attempt(t)) return {text(a->first)};
-    if (!t.condition) return {"try(" + text(t.then) + ", " + text(t.otherwise) + ")"};
     return {text(t.condition, choice + 1) + " ? " + text(t.then, choice + 1) + " : " + text(t.otherwise, choice), choice};
+  }
+  case ExprKind::attempt: {
+    auto& a = as<Attempt>(e);
+    return {a.otherwise ? "try(" + text(a.first) + ", " + text(a.otherwise) + ")" : text(a.first)};
   }
   case ExprKind::cast: return {"(" + type(*as<Cast>(e).target) + ")" + text(as<Cast>(e).operand, prefix), prefix};
   case ExprKind::field: return {text(as<FieldRef>(e).operand, postfix) + "." + std::string(as<FieldRef>(e).name)};

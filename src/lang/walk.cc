@@ -2,7 +2,6 @@
 // `parts` names them once; walking and copying are two uses of it.
 #include "lang/walk.h"
 
-#include "lang/attempt.h"
 #include "lang/c_types.h"
 
 #include "probe/probe.h"
@@ -29,10 +28,14 @@ template<class On> void parts(Expr& e, On on) {
   case ExprKind::unary: return on(as<Unary>(e).operand);
   case ExprKind::binary: on(as<Binary>(e).left); return on(as<Binary>(e).right);
   case ExprKind::ternary:
-    if (Attempt* a = if_attempt(e)) on(a->first), on(a->fault), on(a->address);
     on(as<Ternary>(e).condition);
     on(as<Ternary>(e).then);
     return on(as<Ternary>(e).otherwise);
+  case ExprKind::attempt:
+    on(as<Attempt>(e).first);
+    on(as<Attempt>(e).fault);
+    on(as<Attempt>(e).address);
+    return on(as<Attempt>(e).otherwise);
   case ExprKind::cast: on(as<Cast>(e).target); return on(as<Cast>(e).operand);
   case ExprKind::field: return on(as<FieldRef>(e).operand);
   case ExprKind::index: on(as<Index>(e).operand); return on(as<Index>(e).index);
@@ -158,7 +161,8 @@ struct Copier {
     case ExprKind::call: return node<Call>(e);
     case ExprKind::unary: return node<Unary>(e);
     case ExprKind::binary: return node<Binary>(e);
-    case ExprKind::ternary: return if_attempt(e) ? node<Attempt>(e) : node<Ternary>(e);
+    case ExprKind::ternary: return node<Ternary>(e);
+    case ExprKind::attempt: return node<Attempt>(e);
     case ExprKind::cast: return node<Cast>(e);
     case ExprKind::field: return node<FieldRef>(e);
     case ExprKind::index: return node<Index>(e);

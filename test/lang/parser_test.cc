@@ -141,6 +141,7 @@ TEST(Expressions, Precedence) {
   EXPECT_EQ(value("1 ? 2 : 3 ? 4 : 5"),
             "ternary ?:;.integer 1;.integer 2;.ternary ?:;..integer 3;..integer 4;..integer 5");
   EXPECT_EQ(value("$a ?: 5"), "ternary ?:;.variable $a;.integer 5");
+  EXPECT_EQ(value("try(1, 2)"), "attempt;.integer 1;.integer 2");
 }
 
 TEST(Expressions, UnaryAndPostfix) {
