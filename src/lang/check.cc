@@ -90,6 +90,20 @@ std::vector<probe::Event*> Checker::match_all(const Probe& probe, std::vector<Un
   return out;
 }
 
+// Takes blocks without events out of the program.
+void Checker::keep_left_out() {
+  for (auto& p : program_.probes) {
+    if (!p->events.empty()) continue;
+    if (std::optional<probe::Event> event = probe::stand_in(p->specs.front().parts)) {
+      stand_ins_.push_back(std::make_unique<probe::Event>(std::move(*event)));
+      p->events.push_back(stand_ins_.back().get());
+      left_out_.push_back(std::move(p));
+    }
+    p.reset();
+  }
+  std::erase(program_.probes, nullptr);
+}
+
 void Checker::match_probes() {
   size_t total = 0;
   std::vector<Unmatched> unmatched;
@@ -114,7 +128,7 @@ void Checker::match_probes() {
   if (options_.needs_events && ignored_ && std::ranges::none_of(program_.probes, [&](auto& p) { return std::ranges::any_of(p->events, is_event); }))
     report_unmatched({*ignored_}, false);
   blocks_are_missing_ = diagnostics_.has_errors();
-  std::erase_if(program_.probes, [](auto& p) { return p->events.empty(); });
+  keep_left_out();
   if (program_.probes.empty() && !diagnostics_.has_errors())
     diagnostics_.error(tag::no_such_probe, {0, 0}, "no probe is left to attach",
                        left_out ? "probes of the kinds test and bench run with --test and --bench" : "");
@@ -167,6 +181,8 @@ void Checker::round() {
   settle_spaces(true);
   for (Function* f : program_.functions) check_function(*f);
   for (auto& p : program_.probes) check_probe(*p);
+  if (!unassigned_.empty())
+    for (auto& p : left_out_) check_probe(*p);
   settle_spaces(false);
 }
 
@@ -237,11 +253,12 @@ void Checker::infer_types() {
   if (!find_unassigned()) return;
   round();
   for (Map* m : std::exchange(unassigned_, {}))
-    if (!settled(m->inferred_value)) m->assigned = false;
+    if (!settled(m->inferred_value) && std::exchange(m->assigned, false)) only_left_out_.insert(m);
   settle();
 }
 
-// Maps and variables that are used and get no value, unless where nothing is reached (learn_from_skipped). Whether there are any.
+// Maps and variables that are used and get no value, unless where nothing is reached (learn_from_skipped) or in blocks that are left out. Whether there
+// are any.
 bool Checker::find_unassigned() {
   for (Map* m : program_.maps)
     if (m->used && !m->value && !m->assigned) unassigned_.insert(m);

@@ -74,13 +74,14 @@ const type::Type* Checker::check_argument_number(Name& e) {
                    "`" + std::string(e.name) + "` can't be used in a `" +
                        std::string(probe::kind_of(event).name) + "` probe",
                    "arguments are on the stack where a function is entered: uprobe, kprobe");
-  const bool is_counted = event.kind == probe::Kind::rawtracepoint || event.kind == probe::Kind::usdt;
+  const bool is_marked = event.kind == probe::Kind::usdt && event.module; // else a stand-in
+  const bool is_counted = event.kind == probe::Kind::rawtracepoint || is_marked;
   const type::Type* args = is_counted ? probe::arguments(machine_, event) : nullptr;
-  size_t count = args ? args->fields().size() : event.kind == probe::Kind::usdt ? 0 : SIZE_MAX;
+  size_t count = args ? args->fields().size() : is_marked ? 0 : SIZE_MAX;
   if (static_cast<size_t>(e.arg_number) >= count)
     return mistake(tag::unknown_field, e.where, event.name + " has no argument `" + std::string(e.name) + "`",
                    "it has " + std::to_string(count) + "; `acu list -v " + event.name + "` shows them");
-  if (event.kind == probe::Kind::usdt) return check_marked_argument(e, event, args->fields()[static_cast<size_t>(e.arg_number)]);
+  if (is_marked) return check_marked_argument(e, event, args->fields()[static_cast<size_t>(e.arg_number)]);
   return types_.uint64();
 }
 

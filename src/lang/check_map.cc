@@ -42,6 +42,7 @@ void Checker::check_storage(Map& m) {
 
 void Checker::finish_map(Map& m) {
   std::string name = "@" + std::string(m.name);
+  if (m.declared && !m.used && !left_out_.empty()) return; // a block that is left out may use it
   if (m.declared && !m.used) return warning(tag::unused, m.where, "map `" + name + "` is declared and never used");
   if (m.declared) use_unstable("unstable_map_decl", m.where, "declaring maps");
   if (m.scalar_use && m.keyed_use) {
@@ -50,6 +51,9 @@ void Checker::finish_map(Map& m) {
   } else if (!m.value && m.assigned && !diagnostics_.has_errors()) {
     error(tag::unknown_map, m.where, "map `" + name + "` is only given values whose type is never told",
           "assign a value of a known type somewhere: `" + name + (m.key ? "[key]" : "") + " = …`");
+  } else if (only_left_out_.contains(&m) && !blocks_are_missing_) {
+    error(tag::unknown_map, m.where, "map `" + name + "` is given values only in probes or branches that are left out here, and their type is not known",
+          "assign a value of that type in some probe: `" + name + (m.key ? "[key]" : "") + " = …`");
   } else if (!m.value && !m.assigned && !blocks_are_missing_) {
     error(tag::unknown_map, m.where, "map `" + name + "` is never assigned a value",
           "assign to it in some probe: `" + name + (m.key ? "[key]" : "") + " = …`");

@@ -42,6 +42,7 @@ private:
   // check.cc: the order of work
   void prepare_c_types();
   void match_probes();
+  void keep_left_out();
   // `unmatched`: of patterns that match nothing, to be judged when all probes are known.
   struct Unmatched {
     Range where;
@@ -393,6 +394,10 @@ private:
   bool wants_type_only_ = false; // of an operand that is not evaluated
   bool wants_aggregation_ = false; // the value of a map assignment is being checked
   bool has_mixed_signs_ = false;   // a uint64 has met a number that may be negative, of which nothing was said yet
+
+  std::vector<std::unique_ptr<Probe>> left_out_;         // blocks without events: they tell the types of maps that nothing else assigns
+  std::vector<std::unique_ptr<probe::Event>> stand_ins_; // for those
+  std::set<const Map*> only_left_out_;                   // maps that are assigned only in such blocks, or where nothing is reached, and their type is not known
 };
 
 } // namespace lang

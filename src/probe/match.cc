@@ -155,6 +155,14 @@ std::vector<Event> match(Machine& machine, std::span<const std::string_view> par
   return row_of(*row).functions->match(machine, parts, mismatch);
 }
 
+std::optional<Event> stand_in(std::span<const std::string_view> parts) {
+  const spec::ProbeKind* row = parts.empty() ? nullptr : find_kind(parts.front());
+  if (!row) return std::nullopt;
+  const Kind kind = row_of(*row).kind;
+  const std::string group(parts.size() > 2 ? parts[1] : ""), name(parts.back());
+  return Event{.kind = kind, .name = join(parts), .provider = std::string(row->name), .category = group, .event = name, .binary = is_kernel_function(kind) ? "" : group, .function = name};
+}
+
 const spec::ProbeKind& kind_of(const Event& event) {
   return spec::probe_kinds[spec::row_places<kinds, spec::probe_kinds>[static_cast<size_t>(event.kind)]];
 }

@@ -269,6 +269,9 @@ struct Mismatch {
 // mismatch tells why.
 std::vector<Event> match(Machine& machine, std::span<const std::string_view> parts, Mismatch& mismatch);
 
+// In place of a probe that matches nothing, to ask for the types in its block: its kind and its name, no place and no arguments. Nothing: there is no such kind.
+std::optional<Event> stand_in(std::span<const std::string_view> parts);
+
 // The arguments of an event, decoded when a script asks for them (Event::args is set); nullptr if it has
 // none.
 const type::Type* arguments(Machine& machine, Event& event);

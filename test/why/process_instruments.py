@@ -301,6 +301,27 @@ def test_snapshot_of_a_sleep(acu):
     need(not of_kind(found, "stuck-thread") and not of_kind(found, "lock-cycle"), f"it waits for a signal: {found}")
 
 
+def test_functions_that_a_program_does_not_have(acu):
+    """No exceptions of C++ and no conditions: that is measured, and no mistake of a script."""
+    source, program = os.path.join(TMP, "plain.c"), os.path.join(TMP, "plain")
+    with open(source, "w") as file:
+        file.write("""#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile int sum;
+int main(void) { for (;;) { pthread_mutex_lock(&lock); for (int i = 0; i < 100000; i++) sum += i; pthread_mutex_unlock(&lock); usleep(1000); } }
+""")
+    with untimed():
+        subprocess.run(["gcc", "-O1", "-static", "-o", program, source, "-pthread"], check=True, timeout=100 * SLOWNESS)
+    with subprocess.Popen([program]) as process:
+        try:
+            time.sleep(0.3)
+            for measurement in ("exceptions", "signals"):
+                need(facts(acu, measurement, process.pid) == [], measurement)
+        finally:
+            process.kill()
+
+
 def causes(acu, kind, pid):
     """Of the answer, those that are confirmed or likely."""
     for measurement in ("syscalls", "processes"):
