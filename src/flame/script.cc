@@ -1,9 +1,7 @@
 #include "flame/script.h"
 
-#include "base/text.h"
 #include "bpf/features.h"
-
-#include <cstdlib>
+#include "proc/text.h"
 
 namespace flame {
 
@@ -11,11 +9,8 @@ namespace flame {
 static std::string private_memory_of(const session::TargetFilter& filter) {
   std::string out = "begin { @begun[0] = (uint64)0; ";
   for (int pid : filter.pids) {
-    auto status = base::read_file("/proc/" + std::to_string(pid) + "/status");
-    const size_t at = status.ok() ? status->find("\nRssAnon:") : std::string::npos;
-    if (at == std::string::npos) continue;
-    const uint64_t bytes = std::strtoull(status->c_str() + at + 9, nullptr, 10) << 10;
-    out += "@begun[" + std::to_string(pid) + "] = (uint64)" + std::to_string(bytes) + "; ";
+    const auto bytes = proc::read_named_numbers(proc::text_of("/proc/" + std::to_string(pid) + "/status")).find("RssAnon");
+    if (bytes) out += "@begun[" + std::to_string(pid) + "] = (uint64)" + std::to_string(*bytes) + "; ";
   }
   return out + "}\n";
 }

@@ -3,9 +3,9 @@
 #include "base/confinement.h"
 #include "base/fd.h"
 #include "base/output_file.h"
+#include "base/process_status.h"
 #include "base/text.h"
 #include "policy/reach.h"
-#include "proc/text.h"
 #include "symbol/containers.h"
 
 #include <cerrno>
@@ -86,28 +86,20 @@ void add_user(Subject& to, uint64_t number) {
 // Whose a process is: the user of all four of its numbers, which differ while a setuid program runs.
 Subject of_process(int pid, std::string shown, symbol::Containers& containers) {
   Subject out{std::move(shown), {}};
-  const auto status = base::read_file("/proc/" + std::to_string(pid) + "/status");
-  const size_t at = status.ok() ? status->find("\nUid:") : std::string::npos;
-  if (at == std::string::npos) return out;
-  std::string_view line = std::string_view(*status).substr(at + 5);
-  line = line.substr(0, line.find('\n'));
+  const std::string users = base::status_of(pid, "Uid");
+  if (users.empty()) return out;
   std::vector<uint64_t> numbers;
-  for (std::string_view word : base::split(base::trim(line), '\t')) numbers.push_back(base::parse_integer(word).value_or(~uint64_t{0}));
+  for (std::string_view word : base::split(users, '\t')) numbers.push_back(base::parse_integer(word).value_or(~uint64_t{0}));
   if (numbers.size() == 4 && std::ranges::all_of(numbers, [&](uint64_t n) { return n == numbers[0]; })) add_user(out, numbers[0]);
   add_group(out, containers.of_process(pid));
   return out;
-}
-
-int process_of(int thread) {
-  const auto process = proc::read_named_numbers(proc::text_of("/proc/" + std::to_string(thread) + "/status")).find("Tgid");
-  return process ? static_cast<int>(*process) : thread; // it has ended
 }
 
 std::vector<Subject> subjects_of(const Asked& asked) {
   std::vector<Subject> out;
   symbol::Containers containers;
   for (int pid : asked.processes) out.push_back(of_process(pid, "process " + std::to_string(pid), containers));
-  for (int thread : asked.threads) out.push_back(of_process(process_of(thread), "thread " + std::to_string(thread), containers));
+  for (int thread : asked.threads) out.push_back(of_process(base::process_of_thread(thread).value_or(thread), "thread " + std::to_string(thread), containers));
   if (!asked.user.empty()) {
     Subject user{"user " + asked.user, {}};
     const auto number = base::parse_integer(asked.user);

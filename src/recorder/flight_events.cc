@@ -1,6 +1,7 @@
 #include "recorder/flight_events.h"
 
 #include "base/confinement.h"
+#include "base/process_status.h"
 #include "base/text.h"
 #include "probe/attach.h"
 #include "proc/text.h"
@@ -70,9 +71,7 @@ std::unordered_map<uint64_t, uint64_t> read_own_numbers(uint64_t pid) {
   std::unordered_map<uint64_t, uint64_t> out;
   for (const int tid : probe::threads_of(static_cast<int>(pid))) {
     const std::string status = proc::text_of(folder_of_thread(pid << 32 | static_cast<uint64_t>(tid)) + "/status");
-    for (std::string_view line : base::split(status, '\n'))
-      if (line.starts_with("NSpid:"))
-        if (const auto own = proc::decimal(proc::words_of(line).back())) out.emplace(*own, tid);
+    if (const auto own = base::parse_integer(base::split(base::status_line(status, "NSpid"), '\t').back())) out.emplace(*own, tid);
   }
   return out;
 }

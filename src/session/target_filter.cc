@@ -4,6 +4,7 @@
 #include "session/target_filter.h"
 
 #include "base/confinement.h"
+#include "base/process_status.h"
 #include "base/text.h"
 #include "session/child.h"
 #include "symbol/containers.h"
@@ -149,12 +150,9 @@ base::Result<Condition> condition_of(const TargetFilter& f) {
 base::Result<std::vector<base::Fd>> watch_targets(const TargetFilter& f) {
   std::vector<int> pids = f.processes();
   for (int thread : f.threads) {
-    auto status = base::read_file("/proc/" + std::to_string(thread) + "/status");
-    const size_t at = status.ok() ? status->find("\nTgid:") : std::string::npos;
-    if (at == std::string::npos)
-      return base::Error{base::Failure::nothing_matched, "there is no thread " + std::to_string(thread)};
-    const int pid = std::atoi(status->c_str() + at + 6);
-    if (std::ranges::find(pids, pid) == pids.end()) pids.push_back(pid);
+    const std::optional<pid_t> pid = base::process_of_thread(thread);
+    if (!pid) return base::Error{base::Failure::nothing_matched, "there is no thread " + std::to_string(thread)};
+    if (std::ranges::find(pids, *pid) == pids.end()) pids.push_back(*pid);
   }
   std::vector<base::Fd> out;
   for (int pid : pids) {

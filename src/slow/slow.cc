@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/process_status.h"
 #include "base/text.h"
 #include "report/names.h"
 #include "session/losses.h"
@@ -383,13 +384,10 @@ base::Status Slow::live() {
 
 // Reads /proc about a call in progress.
 void look_at(Call& call) {
-  const std::string folder = "/proc/" + std::to_string(call.thread.task);
-  call.thread.pid = call.thread.tid = call.thread.task;
-  if (auto name = base::read_file(folder + "/comm"); name.ok()) call.thread.name = base::trim(*name);
-  auto status = base::read_file(folder + "/status");
-  for (std::string_view line : base::split(status.ok() ? std::string_view(*status) : "", '\n'))
-    if (line.starts_with("Tgid:"))
-      if (auto pid = base::parse_integer(base::trim(line.substr(5)))) call.thread.pid = static_cast<uint32_t>(*pid);
+  const auto thread = static_cast<pid_t>(call.thread.task);
+  call.thread.tid = call.thread.task;
+  call.thread.pid = static_cast<uint32_t>(base::process_of_thread(thread).value_or(thread));
+  if (auto name = base::read_file("/proc/" + std::to_string(thread) + "/comm"); name.ok()) call.thread.name = base::trim(*name);
 }
 
 base::Status Slow::report_rest() {

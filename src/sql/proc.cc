@@ -1,5 +1,6 @@
 #include "sql/proc.h"
 
+#include "base/process_status.h"
 #include "base/text.h"
 #include "proc/text.h"
 #include "spec/syscalls.h"
@@ -26,7 +27,11 @@ std::vector<int> numbers_in(const std::string& folder) {
 void for_each_process(const Request& request, const std::function<void(int pid, const std::string& folder)>& take) {
   const std::optional<int64_t> only = request.number("pid");
   // A thread has a folder of its own, too, which listing /proc does not show.
-  if (only && (*only < 1 || *only > INT32_MAX || proc::read_named_numbers(proc::text_of("/proc/" + std::to_string(*only) + "/status")).get("Tgid") != static_cast<uint64_t>(*only))) return;
+  const auto is_process = [](int64_t id) {
+    const std::string status = proc::text_of("/proc/" + std::to_string(id) + "/status");
+    return base::parse_integer(base::status_line(status, "Tgid")) == static_cast<uint64_t>(id);
+  };
+  if (only && (*only < 1 || *only > INT32_MAX || !is_process(*only))) return;
   for (int pid : only ? std::vector<int>{static_cast<int>(*only)} : numbers_in("/proc")) {
     if (request.is_stopped()) return;
     take(pid, "/proc/" + std::to_string(pid));

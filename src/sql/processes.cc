@@ -3,6 +3,7 @@
 #include "sql/sources.h"
 
 #include "base/clock.h"
+#include "base/process_status.h"
 #include "base/text.h"
 #include "proc/process_files.h"
 #include "proc/process_stat.h"
@@ -93,20 +94,17 @@ std::optional<std::string> command_of(const std::string& text) {
 }
 
 void add_status(const std::string& text, Process& to) {
-  for (std::string_view line : base::split(text, '\n')) {
-    const std::vector<std::string_view> words = proc::words_of(line);
-    if (words.size() > 2 && words[0] == "Uid:") to.user_id = static_cast<int64_t>(proc::decimal(words[2]).value_or(0)); // real, effective, …
-    if (words.size() > 1 && words[0] == "VmSwap:") to.swapped = static_cast<int64_t>(proc::decimal(words[1]).value_or(0)) * 1024;
-  }
+  const std::vector<std::string_view> users = proc::words_of(base::status_line(text, "Uid")), swapped = proc::words_of(base::status_line(text, "VmSwap"));
+  if (users.size() > 1) to.user_id = static_cast<int64_t>(proc::decimal(users[1]).value_or(0)); // real, effective, …
+  if (!swapped.empty()) to.swapped = static_cast<int64_t>(proc::decimal(swapped[0]).value_or(0)) * 1024;
   to.user = user_name(static_cast<uint32_t>(to.user_id));
 }
 
 // What the query needs beside /proc/PID/stat.
 std::optional<int64_t> innermost_pid(const std::string& status) {
-  for (std::string_view line : base::split(status, '\n'))
-    if (const std::vector<std::string_view> words = proc::words_of(line); words.size() > 1 && words[0] == "NSpid:")
-      if (const auto pid = proc::decimal(words.back())) return static_cast<int64_t>(*pid);
-  return std::nullopt;
+  const std::vector<std::string_view> pids = proc::words_of(base::status_line(status, "NSpid"));
+  const auto innermost = pids.empty() ? std::nullopt : proc::decimal(pids.back());
+  return innermost ? std::optional(static_cast<int64_t>(*innermost)) : std::nullopt;
 }
 
 void add_details(const Request& request, const std::string& folder, proc::Languages& languages, symbol::Containers& containers, Process& to) {

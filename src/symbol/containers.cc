@@ -1,6 +1,7 @@
 #include "symbol/containers.h"
 
 #include "base/privilege.h"
+#include "base/process_status.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -366,11 +367,9 @@ std::optional<pid_t> main_process(const std::vector<pid_t>& pids) {
   std::optional<pid_t> with_root;
   for (pid_t pid : pids) {
     const std::string folder = "/proc/" + std::to_string(pid);
-    const auto status = base::read_file(folder + "/status");
-    const size_t at = status.ok() ? status->find("\nNSpid:") : std::string::npos;
-    if (at == std::string::npos) continue;
-    const std::string_view line = std::string_view(*status).substr(at + 1, status->find('\n', at + 1) - at - 1);
-    if (line.ends_with("\t1") && pid != 1) return pid;
+    const std::string own_pids = base::status_of(pid, "NSpid");
+    if (own_pids.empty()) continue;
+    if (own_pids.ends_with("\t1") && pid != 1) return pid;
     if (!with_root && !same_root(folder + "/root")) with_root = pid;
   }
   return with_root || pids.empty() ? with_root : pids.front();

@@ -1,5 +1,6 @@
 #include "symbol/jit_code.h"
 
+#include "base/process_status.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -22,17 +23,6 @@ uint64_t now_ns() {
   timespec t = {};
   ::clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
-
-// The words behind "NAME:" in /proc/PID/status.
-std::vector<std::string_view> words_of(std::string_view status, std::string_view name) {
-  std::vector<std::string_view> out;
-  size_t at = status.find(name);
-  if (at == status.npos) return out;
-  std::string_view line = status.substr(at + name.size());
-  for (std::string_view word : base::split(line.substr(0, line.find('\n')), '\t'))
-    if (!base::trim(word).empty()) out.push_back(base::trim(word));
-  return out;
 }
 
 // Without openat2(2), which Linux has since 5.6: folder by folder.
@@ -80,10 +70,10 @@ std::unique_ptr<JitCode> JitCode::of(pid_t pid) {
   code->root_ = base::Fd(::open((process + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!status.ok() || !code->root_.valid()) return nullptr;
   code->maps_ = look_at(code->root_.get(), maps_folder);
-  for (std::string_view user : words_of(*status, "\nUid:"))
+  for (std::string_view user : base::split(base::status_line(*status, "Uid"), '\t'))
     if (auto id = base::parse_integer(user)) code->users_.push_back(static_cast<uid_t>(*id));
-  std::vector<std::string_view> ids = words_of(*status, "\nNSpid:");
-  std::string outer = std::to_string(pid), inner = ids.empty() ? outer : std::string(ids.back());
+  std::string outer = std::to_string(pid), inner(base::split(base::status_line(*status, "NSpid"), '\t').back());
+  if (inner.empty()) inner = outer;
   code->files_.push_back({.path = maps_folder + ("perf-" + inner + ".map")});
   if (inner != outer) code->files_.push_back({.path = maps_folder + ("perf-" + outer + ".map")}); // written from outside
   return code;

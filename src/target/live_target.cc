@@ -2,6 +2,7 @@
 
 #include "base/priority.h"
 #include "base/privilege.h"
+#include "base/process_status.h"
 #include "base/text.h"
 #include "target/areas.h"
 #include "target/modules.h"
@@ -307,14 +308,10 @@ private:
     }
     auto status = base::read_file(proc + "/status");
     if (!status.ok()) return;
-    for (std::string_view line : base::split(*status, '\n')) {
-      auto words = base::split(line, '\t');
-      if (words.size() < 2) continue;
-      auto number = static_cast<uint32_t>(base::parse_integer(base::trim(words[1])).value_or(0));
-      if (words[0] == "PPid:") parent_ = number;
-      if (words[0] == "Uid:") user_ = number;
-      if (words[0] == "Gid:") group_ = number;
-    }
+    const auto number = [&](std::string_view name) {
+      return static_cast<uint32_t>(base::parse_integer(base::split(base::status_line(*status, name), '\t')[0]).value_or(0));
+    };
+    parent_ = number("PPid"), user_ = number("Uid"), group_ = number("Gid");
   }
 
   void find_all_modules(const std::string& proc) {

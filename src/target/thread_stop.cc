@@ -1,6 +1,7 @@
 #include "target/thread_stop.h"
 
 #include "base/privilege.h"
+#include "base/process_status.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -27,22 +28,13 @@ static std::vector<pid_t> threads_of(pid_t pid) {
   return out;
 }
 
-std::string status_of(pid_t pid, std::string_view name) {
-  auto text = base::read_file("/proc/" + std::to_string(pid) + "/status");
-  if (!text.ok()) return {};
-  for (std::string_view line : base::split(*text, '\n'))
-    if (line.starts_with(name) && line.substr(name.size()).starts_with(":"))
-      return std::string(base::trim(line.substr(name.size() + 1)));
-  return {};
-}
-
 base::Error refusal(pid_t pid, int code) {
   std::string process = "process " + std::to_string(pid);
-  std::string state = status_of(pid, "State");
+  std::string state = base::status_of(pid, "State");
   if (code == ESRCH || state.empty() || state.starts_with('Z') || state.starts_with('X'))
     return {base::Failure::nothing_matched,
             state.empty() ? "there is no " + process + " (any more)" : process + " has ended"};
-  std::string tracer = status_of(pid, "TracerPid");
+  std::string tracer = base::status_of(pid, "TracerPid");
   if (!tracer.empty() && tracer != "0") {
     auto name = base::read_file("/proc/" + tracer + "/comm");
     return {base::Failure::permission, process + " is held by another debugger: process " + tracer +
@@ -52,7 +44,7 @@ base::Error refusal(pid_t pid, int code) {
   auto scope = base::read_file("/proc/sys/kernel/yama/ptrace_scope");
   std::string restricted = scope.ok() ? std::string(base::trim(*scope)) : "0";
   std::string own = std::to_string(::geteuid());
-  bool is_own = status_of(pid, "Uid").starts_with(own + "\t" + own + "\t");
+  bool is_own = base::status_of(pid, "Uid").starts_with(own + "\t" + own + "\t");
   std::string why = process + " may not be looked at: ";
   if (restricted == "3")
     return {base::Failure::permission, why + "/proc/sys/kernel/yama/ptrace_scope is 3, which allows it to "

@@ -31,9 +31,6 @@ private:
   std::vector<pid_t> held_;
 };
 
-// The value of a line of /proc/PID/status; empty: there is none.
-std::string status_of(pid_t pid, std::string_view name);
-
 // Why a process may not be looked at, for the user: who holds it, ptrace_scope, what would help.
 base::Error refusal(pid_t pid, int code);
 

@@ -3,6 +3,7 @@
 #include "why/instruments.h"
 
 #include "base/clock.h"
+#include "base/process_status.h"
 #include "base/text.h"
 #include "base/text.h"
 #include "proc/host_counters.h"
@@ -31,10 +32,8 @@ constexpr uint64_t pause_per_look = 500;
 
 // How many PID namespaces are around this process's.
 uint64_t namespace_level() {
-  const std::string status = proc::text_of("/proc/self/status");
-  for (std::string_view line : base::split(status, '\n'))
-    if (line.starts_with("NSpid:")) return std::max<size_t>(proc::words_of(line).size(), 2) - 2;
-  return 0;
+  const std::string own_pids = base::status_of(::getpid(), "NSpid"); // one for each
+  return own_pids.empty() ? 0 : base::split(own_pids, '\t').size() - 1;
 }
 
 // What a thread, or the ended threads of a process, used.

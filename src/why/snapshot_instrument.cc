@@ -1,5 +1,6 @@
 // The measurement `snapshot`: threads that did not move during the interval. Some wait for each other's mutexes in a circle; others hang in the kernel, or
 // are stopped or frozen. Their stacks do not change, so memory is read while the process goes on.
+#include "base/process_status.h"
 #include "base/text.h"
 #include "proc/process_files.h"
 #include "proc/text.h"
@@ -65,7 +66,7 @@ bool is_frozen(const std::vector<std::string>& kernel) {
 
 // "gdb (process 17)"; empty: not known.
 std::string tracer_of(int pid) {
-  const std::string tracer = target::status_of(pid, "TracerPid");
+  const std::string tracer = base::status_of(pid, "TracerPid");
   const uint64_t number = proc::decimal(tracer).value_or(0);
   return number ? base::printable(proc::name_of_process(static_cast<int>(number))) + " (process " + tracer + ")" : std::string();
 }
