@@ -9,11 +9,10 @@
 
 #include "base/print.h"
 #include "base/text.h"
+#include "spec/counters.h"
 #include "spec/probes.h"
-#include "spec/systemtap_counters.h"
 
 #include <algorithm>
-#include <span>
 
 namespace emit {
 
@@ -41,7 +40,7 @@ private:
   void write(const Probe& first, const std::vector<std::string>& places, const Body& body);
   std::vector<std::string> places(const std::vector<const Probe*>& copies);
   std::string place(const probe::Event& e);
-  std::string counted_place(std::string_view family, std::span<const std::string_view> names, const probe::Event& e);
+  std::string counted_place(std::string_view family, uint32_t type, const probe::Event& e);
   std::string kernel_function(std::string_view family, const probe::Event& e);
   std::string user_place(const probe::Event& e);
   void function(const Function& f);
@@ -69,9 +68,10 @@ std::string Stap::user_place(const probe::Event& e) {
   return process + ".function" + point_text(e.function) + (e.kind == probe::Kind::uretprobe ? ".return" : "");
 }
 
-std::string Stap::counted_place(std::string_view family, std::span<const std::string_view> names, const probe::Event& e) {
-  if (e.perf_config >= names.size()) refuse(job_, stap_target, job_.program.probes[0]->where, base::quoted(e.name), "its tapset has no such event", "count another event");
-  const std::string_view name = e.perf_config < names.size() ? names[e.perf_config] : std::string_view();
+std::string Stap::counted_place(std::string_view family, uint32_t type, const probe::Event& e) {
+  const spec::CounterRow* counter = spec::find_counter(type, e.perf_config);
+  const std::string_view name = counter ? counter->systemtap : std::string_view();
+  if (name.empty()) refuse(job_, stap_target, job_.program.probes[0]->where, base::quoted(e.name), "its tapset has no such event", "count another event");
   return "perf." + std::string(family) + "." + std::string(name) + (e.sample_period ? ".sample(" + std::to_string(e.sample_period) + ")" : "");
 }
 
@@ -92,8 +92,8 @@ std::string Stap::place(const probe::Event& e) {
     if (e.period_ns % 1'000'000 == 0) return "timer.ms(" + std::to_string(e.period_ns / 1'000'000) + ")";
     return "timer.us(" + std::to_string(std::max<uint64_t>(1, e.period_ns / 1'000)) + ")";
   case probe::Kind::profile: return "perf.sw.cpu_clock.sample(" + std::to_string(e.frequency ? 1'000'000'000 / e.frequency : e.period_ns) + ")";
-  case probe::Kind::software: return counted_place("sw", spec::systemtap_software, e);
-  case probe::Kind::hardware: return counted_place("hw", spec::systemtap_hardware, e);
+  case probe::Kind::software: return counted_place("sw", PERF_TYPE_SOFTWARE, e);
+  case probe::Kind::hardware: return counted_place("hw", PERF_TYPE_HARDWARE, e);
   case probe::Kind::tracepoint:
     if (const auto call = syscall_of(e)) return std::string("kernel.trace(\"") + (call->is_exit ? "sys_exit" : "sys_enter") + "\")";
     return "kernel.trace" + point_text(e.event);

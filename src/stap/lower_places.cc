@@ -4,11 +4,9 @@
 #include "base/text.h"
 #include "spec/counters.h"
 #include "spec/diagnostics.h"
-#include "spec/systemtap_counters.h"
 #include "stap/walk.h"
 
 #include <algorithm>
-#include <span>
 
 namespace stap {
 
@@ -306,9 +304,7 @@ bool Lowering::place_process(const Point& p, Unit& u) {
 bool Lowering::place_perf(const Point& p, Unit& u) {
   const bool is_software = is_named(p, 1, "sw");
   if (p.components.size() < 3 || (!is_software && !is_named(p, 1, "hw"))) return refuse(p, quoted(p.text()) + " is no counter that acu has", "counters are perf.sw.NAME and perf.hw.NAME");
-  const std::span<const std::string_view> names = is_software ? std::span<const std::string_view>(spec::systemtap_software) : spec::systemtap_hardware;
-  const auto name = std::ranges::find(names, p.components[2].name);
-  const spec::CounterRow* counter = name == names.end() ? nullptr : spec::find_counter(is_software ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE, static_cast<uint64_t>(name - names.begin()));
+  const spec::CounterRow* counter = spec::find_systemtap_counter(is_software ? PERF_TYPE_SOFTWARE : PERF_TYPE_HARDWARE, p.components[2].name);
   if (!counter) return refuse(p, quoted(p.text()) + " is no counter that acu has", "`acu list` names them: software:*, hardware:*");
   std::string period;
   if (const Component* sample = component(p, "sample")) period = words_of(p, *sample, "a number");
