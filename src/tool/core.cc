@@ -12,22 +12,12 @@
 #include "target/core_target.h"
 #include "tool/file_note.h"
 #include "tool/scripts.h"
-#include "tool/standard_output.h"
+#include "tool/snapshot_arguments.h"
 #include "tool/tool.h"
 
 namespace tool {
 
 using spec::OptionId;
-
-static target::Search search_of(const session::Arguments& arguments) {
-  target::Search out;
-  for (const session::Given& g : arguments.options) {
-    if (g.id == OptionId::debuginfo) out.folders.push_back(g.value);
-    if (g.id == OptionId::sysroot) out.sysroot = g.value;
-    if (g.id == OptionId::debuginfod) out.download = true;
-  }
-  return out;
-}
 
 // Whether a thread is in a call of a function whose arguments debug information describes.
 static bool is_in_call(probe::StoppedProgram& stopped, report::TargetNames& names, std::string_view function) {
@@ -81,8 +71,8 @@ static int run_core(session::Arguments arguments, const session::ReadyTool& tool
   const bool is_heap = !arguments.words.empty() && heap::is_heap_question(arguments.words[0]) &&
                        !arguments.has(OptionId::execute);
   const bool is_script = !is_heap && (!arguments.words.empty() || arguments.has(OptionId::execute));
-  if (const std::string* output = arguments.value(OptionId::output); output && !is_script && !flame)
-    if (const base::Status opened = say_to(*output); !opened.ok()) return fail(opened.error());
+  if (!is_script && !flame)
+    if (const base::Status opened = open_output(arguments); !opened.ok()) return fail(opened.error());
   if (flame) {
     auto written = is_heap ? heap::write_holders(**target, stacks, arguments.words, *flame)
                            : snapshot::write_stacks(stopped, *flame);

@@ -17,7 +17,7 @@
 #include "symbol/containers.h"
 #include "target/live_target.h"
 #include "tool/file_note.h"
-#include "tool/standard_output.h"
+#include "tool/snapshot_arguments.h"
 #include "tool/tool.h"
 
 #include <algorithm>
@@ -81,11 +81,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   out.languages = runtime::show_of(arguments.text(OptionId::lang));
   bool is_heap = !arguments.words.empty() && heap::is_heap_question(arguments.words[0]);
   if (is_heap && !arguments.has(OptionId::execute)) out.heap = arguments.words;
-  for (const session::Given& g : arguments.options) {
-    if (g.id == OptionId::debuginfo) out.search.folders.push_back(g.value);
-    if (g.id == OptionId::sysroot) out.search.sysroot = g.value;
-    if (g.id == OptionId::debuginfod) out.search.download = true;
-  }
+  out.search = search_of(arguments);
   return out;
 }
 
@@ -214,8 +210,8 @@ static int run_snap(const session::Arguments& arguments, const session::ReadyToo
   auto target = target::open_live(request->pid, request->search);
   if (!target.ok()) return fail(target.error());
   const bool is_script = request->heap.empty() && request->flame.empty() && (!arguments.words.empty() || arguments.has(OptionId::execute));
-  if (const std::string* output = arguments.value(OptionId::output); output && !is_script && request->flame.empty())
-    if (const base::Status opened = say_to(*output); !opened.ok()) return fail(opened.error());
+  if (!is_script && request->flame.empty())
+    if (const base::Status opened = open_output(arguments); !opened.ok()) return fail(opened.error());
   if (!is_script) return Snap(*request, **target, nullptr).run();
   auto options = session::read_options(arguments);
   if (!options.ok()) return refuse(options.error().message);
