@@ -106,6 +106,7 @@ struct Sampler {
   SamplingScript script;
   std::optional<session::Runner> runner;
   std::unique_ptr<session::Output> output;
+  const uint64_t began_ns = base::clock_ns() - base::clock_ns(CLOCK_PROCESS_CPUTIME_ID); // of acu, at the latest
   session::RunTimes run_times;
   Recording recording;
   bool is_trial = false;    // to see what it costs, …
@@ -710,6 +711,7 @@ void Sampler::report_costs() {
     return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_usec) * 1000;
   };
   recording.profile.about.own_cpu_ns = ns(own.ru_utime) + ns(own.ru_stime);
+  recording.ran_ns = base::clock_ns() - began_ns;
   recording.profile.about.own_memory = static_cast<uint64_t>(own.ru_maxrss) << 10;
 }
 
@@ -806,7 +808,7 @@ base::Result<bool> Onlooker::look() {
   const ir::Counters counters = s.runner->backend().engine().counters();
   s.note_losses(counters);
   s.report_costs();
-  return viewer.look({s.recording.profile, found, passed, time, s.is_state(), session::losses_in_short(counters)});
+  return viewer.look({s.recording.profile, found, passed, time, s.is_state(), session::losses_in_short(counters), s.recording.ran_ns});
 }
 
 } // namespace

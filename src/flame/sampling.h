@@ -35,6 +35,7 @@ constexpr uint64_t default_rate(const spec::ProfileKind& kind) { return kind.is_
 struct Recording {
   profile::Profile profile;
   int command_status = 0; // of the command: as a shell tells it, 128 and the signal if one ended it
+  uint64_t ran_ns = 0;    // for how long acu ran, also before and after it recorded: of About::own_cpu_ns
 };
 
 base::Result<Recording> record(const SamplingOptions& options);
@@ -46,7 +47,8 @@ struct Look {
   uint64_t passed_ns = 0;                 // since the last look
   uint64_t time_ns = 0;                   // of this one, when the numbers were read: CLOCK_REALTIME
   bool is_state = false;                  // gains are no gains but all there is now
-  std::string losses;                     // "0 lost", or how much was lost and where
+  std::string losses = {};                // "0 lost", or how much was lost and where
+  uint64_t ran_ns = 0;                    // Recording::ran_ns so far
 };
 
 // Who looks at it (`acu top`).

@@ -141,7 +141,7 @@ int show(const TopRequest& request) {
   if (!request.sampling.quiet) {
     const profile::About& about = recording->profile.about;
     for (const std::string& note : about.notes) complain(note + "\n");
-    complain(sum_line(about, top.losses) + "\n");
+    complain(sum_line(about, recording->ran_ns, top.losses) + "\n");
   }
   return top.is_over ? 0 : recording->command_status;
 }

@@ -108,10 +108,9 @@ void add_up(std::vector<profile::Gain>& all, std::span<const profile::Gain> gain
 
 } // namespace
 
-std::string sum_line(const profile::About& a, const std::string& losses, bool is_short) {
-  const double time = std::max(1.0, static_cast<double>(a.duration_ns));
-  const double own = 100 * static_cast<double>(a.own_cpu_ns) / time,
-               probes = 100 * static_cast<double>(a.kernel_ns) / time;
+std::string sum_line(const profile::About& a, uint64_t ran_ns, const std::string& losses, bool is_short) {
+  const auto percent = [](uint64_t ns, uint64_t of_ns) { return 100 * static_cast<double>(ns) / std::max(1.0, static_cast<double>(of_ns)); };
+  const double own = percent(a.own_cpu_ns, ran_ns), probes = percent(a.kernel_ns, a.duration_ns);
   const char* unit = a.samples == 1 ? "sample" : "samples";
   const auto samples = static_cast<unsigned long long>(a.samples),
              memory = static_cast<unsigned long long>(a.own_memory >> 20);
@@ -127,6 +126,7 @@ void TopView::take(const flame::Look& look) {
   profile_ = &look.profile;
   is_state_ = look.is_state;
   losses_ = look.losses;
+  ran_ns_ = look.ran_ns;
   since_start_ns_ = look.profile.about.duration_ns;
   add_up(pending_, look.gains);
   if (is_held_) return;
@@ -414,7 +414,7 @@ std::vector<ShownLine> TopView::lines(size_t columns, size_t rows) {
            .kind = spec::FrameKind::note});
   }
   out.resize(std::max<size_t>(rows, above + lines_below) - lines_below);
-  std::string last = profile_ ? sum_line(profile_->about, losses_, columns < narrow)
+  std::string last = profile_ ? sum_line(profile_->about, ran_ns_, losses_, columns < narrow)
                               : "waiting for the first interval; h: help, q: quit";
   out.push_back({.text = fit(last, columns), .is_head = true});
   if (out.size() > rows) out.resize(rows);

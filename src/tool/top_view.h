@@ -80,7 +80,7 @@ private:
   uint64_t interval_ns_;
   profile::Profile* profile_ = nullptr;
   std::vector<profile::Gain> window_, all_, pending_; // all_: by sample; pending_: while nothing moves
-  uint64_t passed_ns_ = 0, since_start_ns_ = 0;
+  uint64_t passed_ns_ = 0, since_start_ns_ = 0, ran_ns_ = 0;
   std::string clock_, losses_;
   bool is_held_ = false, is_since_start_ = false, is_state_ = false, is_searching_ = false,
        shows_help_ = false;
@@ -92,7 +92,7 @@ private:
   uint64_t whole_ = 0;
 };
 
-// Lines of what was seen, lost, and taken: the last line of the screen, and of the command.
-std::string sum_line(const profile::About& about, const std::string& losses, bool is_short = false);
+// Lines of what was seen, lost, and taken: the last line of the screen, and of the command. `ran_ns`: for how long acu has run.
+std::string sum_line(const profile::About& about, uint64_t ran_ns, const std::string& losses, bool is_short = false);
 
 } // namespace tool

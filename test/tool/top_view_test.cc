@@ -318,16 +318,23 @@ TEST_F(TopViewTest, AHeldStateStaysWhateverIsPressed) {
 TEST(SumLine, SingularAndPlural) {
   profile::About a;
   a.duration_ns = 10 * second, a.own_cpu_ns = second / 2, a.kernel_ns = second / 10, a.own_memory = 18 << 20;
-  EXPECT_EQ(sum_line(a, "0 lost"), "0 samples, 0 lost; acu takes 5.0% of a CPU, its probes 1.0%, 18 MiB");
+  EXPECT_EQ(sum_line(a, 10 * second, "0 lost"), "0 samples, 0 lost; acu takes 5.0% of a CPU, its probes 1.0%, 18 MiB");
   a.samples = 1;
-  EXPECT_EQ(sum_line(a, "0 lost", true), "1 sample, 0 lost; acu 6.0%, 18 MiB");
+  EXPECT_EQ(sum_line(a, 10 * second, "0 lost", true), "1 sample, 0 lost; acu 6.0%, 18 MiB");
+}
+
+// It took a while to begin, and to name what it had seen.
+TEST(SumLine, OfAShortRun) {
+  profile::About a;
+  a.duration_ns = second / 100, a.own_cpu_ns = second / 10, a.kernel_ns = second / 10000;
+  EXPECT_EQ(sum_line(a, second / 5, "0 lost"), "0 samples, 0 lost; acu takes 50.0% of a CPU, its probes 1.0%, 0 MiB");
 }
 
 TEST(SumLine, NothingWasRecorded) {
-  EXPECT_EQ(sum_line({}, "0 lost"), "0 samples, 0 lost; acu takes 0.0% of a CPU, its probes 0.0%, 0 MiB");
+  EXPECT_EQ(sum_line({}, 0, "0 lost"), "0 samples, 0 lost; acu takes 0.0% of a CPU, its probes 0.0%, 0 MiB");
 }
 
-TEST(SumLine, LongLossesAreCut) { EXPECT_LT(sum_line({}, std::string(1000, 'x')).size(), 200u); }
+TEST(SumLine, LongLossesAreCut) { EXPECT_LT(sum_line({}, 0, std::string(1000, 'x')).size(), 200u); }
 
 } // namespace
 } // namespace tool
