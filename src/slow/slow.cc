@@ -17,6 +17,7 @@
 #include "slow/script.h"
 #include "slow/text.h"
 #include "symbol/containers.h"
+#include "trace/call.h"
 
 #include <algorithm>
 #include <unistd.h>
@@ -399,7 +400,7 @@ base::Status Slow::report_rest() {
       look_at(call);
       if (options.kind->name == "syscall")
         if (const std::optional<session::CallInProgress> now = session::call_in_progress(call.thread.task))
-          call.call = static_cast<int>(now->number), call.arguments = now->arguments;
+          call.call = static_cast<int>(now->number) + (call.start & 1 ? trace::Call::first_of_32 : 0), call.arguments = now->arguments;
       tell(notes.about(call));
     }
   }

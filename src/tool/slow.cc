@@ -6,9 +6,11 @@
 #include "tool/calls.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
+#include "trace/plan.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 namespace tool {
 
@@ -52,6 +54,7 @@ base::Status read_what(std::span<const std::string> words, slow::Options& out) {
     out.kind = spec::find_slow_kind("syscall");
     if (first == "syscalls") return {};
     ACU_TRY(out.calls, read_calls(std::string_view(first).substr(one_call.size())));
+    std::ranges::copy(trace::calls_of_32_bits(out.calls, false), std::back_inserter(out.calls));
     return {};
   }
   if (is_probe(first)) return usage("`" + first + "` is a probe: add a second one, for the end");

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "spec/arch.h"
+#include "spec/syscalls.h"
 #include "trace/by_call.h"
 
 #include <algorithm>
@@ -50,6 +51,14 @@ std::optional<Timeout> unpack_timeout(uint64_t argument) {
   constexpr uint64_t second_ns = 1'000'000'000;
   const bool is_packed = argument >> 63 && out.fraction < second_ns; // else an address that no program has
   return is_packed ? std::optional(out) : std::nullopt;
+}
+
+std::vector<int> calls_of_32_bits(const std::vector<int>& like, bool all) {
+  std::vector<int> out;
+  for (int n = 0; n <= spec::last_syscall_32; n++)
+    if (std::string_view name = spec::syscall_name_32(n); !name.empty())
+      if (all || std::ranges::binary_search(like, spec::syscall_named(name))) out.push_back(Call::first_of_32 + n);
+  return out;
 }
 
 static bool makes_two(std::string_view call) { return call == "pipe" || call == "pipe2" || call == "socketpair"; }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace trace {
 
@@ -51,6 +52,9 @@ uint64_t register_of(size_t argument, bool is_32);
 
 // select and pselect6: their sets are copied at the entry and at the return. rt_sigreturn: its mask is taken at the entry.
 constexpr int select_number = 23, pselect_number = 270, sigreturn_number = 15;
+
+// Those of 32-bit programs (Call::first_of_32) that have the names of these, which are sorted; `all`: also those whose names no other has.
+std::vector<int> calls_of_32_bits(const std::vector<int>& like, bool all);
 
 // Whether it changes what descriptors refer to.
 bool changes_descriptors(int number);

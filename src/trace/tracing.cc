@@ -26,6 +26,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <unistd.h>
 
@@ -77,11 +78,7 @@ std::vector<int> Tracer::seen_calls() const {
   if (lines.names_descriptors() && !options.all_calls)
     for (int n = 0; n <= spec::last_syscall; n++)
       if (changes_descriptors(n) && !lines.is_asked_for(n)) calls.push_back(n);
-  // Of 32-bit programs those of the same names; of all calls also those that have become others.
-  for (int n = 0; n <= spec::last_syscall_32; n++)
-    if (std::string_view name = spec::syscall_name_32(n); !name.empty())
-      if (options.all_calls || std::ranges::binary_search(options.calls, spec::syscall_named(name)))
-        calls.push_back(Call::first_of_32 + n);
+  std::ranges::copy(calls_of_32_bits(options.calls, options.all_calls), std::back_inserter(calls));
   return calls;
 }
 

@@ -82,7 +82,7 @@ std::string WaitNames::call(const Thread& thread, int number, const std::array<u
   const size_t equals = text.rfind(" = ");
   if (equals == text.npos) return text;
   const std::string_view left = base::trim(std::string_view(text).substr(0, equals));
-  return std::string(left) + (result ? text.substr(equals) : "");
+  return (traced.is_32() ? "[32 bit] " : "") + std::string(left) + (result ? text.substr(equals) : "");
 }
 
 // "g_cache_lock", "g_cache+16"

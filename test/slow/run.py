@@ -181,6 +181,30 @@ def test_system_calls(acu):
     need(only(rows)["what"].startswith("clock_nanosleep(") and only(rows)["what"].endswith(" = 0"), str(rows))
 
 
+def test_system_calls_of_32_bits(acu):
+    """nanosleep() and pause() of i386 have the numbers of other calls of x86-64; an execve ends as one of the other kind."""
+    source, program = os.path.join(TMP, "sleep32.s"), os.path.join(TMP, "sleep32")
+    with open(source, "w") as file:
+        file.write(""".globl _start
+_start: movl $162, %eax; movl $time, %ebx; xorl %ecx, %ecx; int $0x80
+movl $29, %eax; int $0x80
+time: .long 0, 50000000
+""")
+    subprocess.run(["as", "--32", "-o", program + ".o", source], check=True, timeout=20 * SLOWNESS)
+    subprocess.run(["ld", "-m", "elf_i386", "-o", program, program + ".o"], check=True, timeout=20 * SLOWNESS)
+    try:
+        subprocess.Popen([program]).kill()
+    except OSError:
+        raise Skipped("this kernel runs no programs of 32 bits") from None
+    for calls in ("syscalls", "syscall:nanosleep,pause", "syscall:nanosleep,pause,read,write,open,close"):
+        rows, _ = told(acu, calls, "--min-duration", "30ms", "--duration", "1s", "--", program)
+        whats = [r["what"] for r in rows]
+        need(len(whats) == 2 and re.fullmatch(r"\[32 bit\] nanosleep\(0x[0-9a-f]+, NULL\) = 0", whats[0]) and whats[1].startswith("[32 bit] pause("), f"{calls}: {whats}")
+        need(50e6 <= rows[0]["duration_ns"] < 500e6 * SLOWNESS, str(rows[0]))
+    rows, _ = told(acu, "syscall:read", "--min-duration", "30ms", "--duration", "1s", "--", program)
+    need(not rows, str(rows))
+
+
 # Words that a script is made of; none of them may be taken for one in a name.
 WORDS = ["BEGIN", "END", "LEAST", "PART", "FILTER", "ENDED", "WAITS", "TELL_DUE", "IN_SYSTEM_CALL", "IS_WANTED", "VALUES", "SEND", "MIN_DURATION_NS",
          "SYSCALLS", "TASK_STATE", "entry", "ours"]
