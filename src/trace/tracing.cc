@@ -226,9 +226,11 @@ bool runs_32_bits(uint32_t tid) {
 // Calls that have not returned, and what was left out.
 base::Status Tracer::report_rest() {
   // Whether they are asked for is seen when they return.
-  const bool is_chosen = !options.filter.expression.empty() || !options.path.empty();
+  if (!options.filter.expression.empty() || !options.path.empty()) return {};
+  uint64_t room = options.most ? options.most - std::min(lines.told(), options.most) : UINT64_MAX; // lines
+  if (!room) return {};
   auto tell = [&](CallLines::Unfinished call) {
-    if (!is_chosen && lines.is_asked_for(call.call)) output->out(lines.line(call));
+    if (room && lines.is_asked_for(call.call)) output->out(lines.line(call)), room--;
   };
   ACU_TRY(std::vector<ir::Entry> begun, runner->read("start"));
   std::set<uint32_t> seen; // threads that have made calls
@@ -361,10 +363,9 @@ base::Result<int> trace_calls(const TracingOptions& options) {
   // The kernel holds the program, and knows which calls are wanted.
   ACU_CHECK(t.load());
 
-  // Detached; all calls were printed or counted.
+  // Detached; all calls were printed or counted, also those that have not returned, but in tables.
   ACU_CHECK(t.live());
-  if (options.counts) ACU_CHECK(t.report_counts());
-  ACU_CHECK(t.report_rest());
+  ACU_CHECK(options.counts ? t.report_counts() : t.report_rest());
   t.report_end();
   ACU_CHECK(t.output->finish());
   return session::end_of(t.runner->child());

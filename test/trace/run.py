@@ -610,6 +610,26 @@ def so_many_lines(acu):
     need(len(text.splitlines()) == 5, text)
 
 
+def threads_in_calls(acu):
+    """Calls that have not returned are lines like others: as many as `-n` allows, and none beside a table."""
+    program = "import threading, time\nfor _ in range(300): threading.Thread(target=time.sleep, args=(1000,)).start()\nprint(1, flush=True)\nwhile True: time.sleep(0.01)"
+    target = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    try:
+        target.stdout.readline()
+        whose = "-q", "-p", str(target.pid)
+        _, text, _ = trace(acu, *whose, "--duration", "300ms")
+        need(text.count("<unfinished, begun before>") >= 300, text[-3000:])
+        _, text, _ = trace(acu, *whose, "-c", "--duration", "300ms")
+        need(" total" in text and "unfinished" not in text, text[-3000:])
+        _, text, _ = trace(acu, *whose, "-n", "5")
+        need(len(text.splitlines()) == 5 and "unfinished" not in text, text[-3000:])
+        _, text, _ = trace(acu, *whose, "-n", "5", "-e", "futex,clock_nanosleep", "--min-duration", "100s", "--duration", "300ms")
+        need(len(text.splitlines()) == 5 and text.count("unfinished") == 5, text[-3000:])
+    finally:
+        target.kill()
+        target.wait()
+
+
 def calls_of_a_path(acu):
     paths = [("/etc/hostname", "/etc", "hostname"), (os.path.join(TMP, "link"), TMP, "./x/../link")]
     os.makedirs(os.path.join(TMP, "x"), exist_ok=True)
@@ -769,7 +789,7 @@ def as_strace(name):
 
 
 TESTS = [as_strace(name) for name in PROGRAMS]
-TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, a_32_bit_program_that_hangs, programs_of_32_bits, pages_that_are_not_there, objects, tables, times_of_frequent_calls, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, sockets_and_devices, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, kinds_of_difference, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
+TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, a_32_bit_program_that_hangs, programs_of_32_bits, pages_that_are_not_there, objects, tables, times_of_frequent_calls, so_many_lines, threads_in_calls, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, sockets_and_devices, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, kinds_of_difference, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
