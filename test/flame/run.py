@@ -308,6 +308,7 @@ def locks_have_names():
     told = total_of(about, "[waits for g_index_lock]")
     need(about["unit"] == "ns" and abs(told - waited) < 0.1 * waited, f"waited {waited / 1e9:.3f} s, told {told / 1e9:.3f} s")
     need(total_of(about, "rebuild_index") == told, "waits outside of rebuild_index")
+    need(total_of(about, "main") == 0, f"main waited {total_of(about, 'main') / 1e9:.3f} s for threads, which are no locks")
     acu("record", "holder", "-o", out, "--", program, 60)
     about = report(out)
     told = total_of(about, "[unblocks waiters of g_index_lock]")
@@ -327,8 +328,10 @@ def threads_whose_return_is_not_seen():
     wrong = [s for s in stacks if ";read;" not in s[0] and ";write;" not in s[0] and int(s[2]) > 0.01 * told]
     need(not wrong and any(s[0].endswith("[waiting]") for s in stacks), f"{wrong}")
     done = acu("record", "lock", "-o", out, "--", *unseen, build_of("locked.cc", "-pthread"), 60)
-    waited, told = int(done.stdout.split()[1]), total_of(report(out), "[waits for g_index_lock]")
+    about = report(out)
+    waited, told = int(done.stdout.split()[1]), total_of(about, "[waits for g_index_lock]")
     need(abs(told - waited) < 0.1 * waited, f"waited {waited / 1e9:.3f} s, told {told / 1e9:.3f} s")
+    need(total_of(about, "main") == 0, "waits for threads are no waits for locks")
 
 
 def times_off_the_cpu_are_whole():
