@@ -12,6 +12,10 @@
 
 namespace unwind {
 
+// The two instructions that handlers of signals return to, `mov $15, %rax (or %eax); syscall`.
+static constexpr std::string_view signal_returns[] = {{"\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9}, {"\xb8\x0f\0\0\0\x0f\x05", 7}};
+static constexpr uint64_t most_behind_signal_return = 16; // bytes of its function: a trap, padding
+
 // Where less code than this is without tables, it is not looked through.
 static constexpr uint64_t least_unknown = 4096;
 static constexpr uint64_t most_looked_through = 16 << 20; // bytes of code without tables
@@ -37,6 +41,8 @@ public:
 private:
   std::vector<Piece> list(dwarf::FrameEntries& entries, bool is_eh);
   bool clip(uint64_t& begin, uint64_t& end) const;
+  std::string_view code_at(uint64_t begin, uint64_t end) const;
+  bool is_signal_return(const dwarf::FrameFde& fde) const;
   void add(std::vector<Piece> more);
   std::vector<Piece> find_signal_returns() const;
   void look_through(uint64_t begin, uint64_t end, std::vector<Piece>& to, uint64_t& left) const;
@@ -62,12 +68,35 @@ bool Compiler::clip(uint64_t& begin, uint64_t& end) const {
   return begin < end;
 }
 
+// What is in one range; empty: it is not.
+std::string_view Compiler::code_at(uint64_t begin, uint64_t end) const {
+  for (const CodeRange& range : ranges_) {
+    if (begin < range.begin || begin >= range.end) continue;
+    const base::ByteSpan code = base::slice(range.bytes, begin - range.begin, end - begin);
+    return {reinterpret_cast<const char*>(code.data()), code.size()};
+  }
+  return {};
+}
+
+// The entry in .debug_frame says of the function that it was called like any other.
+bool Compiler::is_signal_return(const dwarf::FrameFde& fde) const {
+  if (fde.cie->is_signal || fde.end - fde.begin > signal_returns[0].size() + most_behind_signal_return) return false;
+  const std::string_view code = code_at(fde.begin, fde.end);
+  return std::ranges::any_of(signal_returns, [&](std::string_view s) { return code.starts_with(s); });
+}
+
+// Looked up from one byte before on, as an address that a call returns to.
+static Piece signal_return(uint64_t begin, uint64_t end) { return {begin - 1, end, nullptr, {}, rule_of(UNWIND_CFA_SIGNAL), false}; }
+
 std::vector<Piece> Compiler::list(dwarf::FrameEntries& entries, bool is_eh) {
   std::vector<Piece> out;
   while (std::optional<dwarf::FrameFde> fde = entries.next()) {
     // Functions that were left out of the program stand at 0 in .debug_frame.
     if (fde->begin == 0 || !clip(fde->begin, fde->end)) continue;
-    out.push_back({fde->begin, fde->end, fde->cie, fde->program, {}, is_eh});
+    if (!is_eh && is_signal_return(*fde))
+      out.push_back(signal_return(fde->begin, fde->end));
+    else
+      out.push_back({fde->begin, fde->end, fde->cie, fde->program, {}, is_eh});
   }
   damaged_ += entries.damaged();
   if (!std::is_sorted(out.begin(), out.end())) std::stable_sort(out.begin(), out.end());
@@ -86,31 +115,18 @@ void Compiler::add(std::vector<Piece> more) {
   std::inplace_merge(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(before), pieces_.end());
 }
 
-// The two instructions that handlers of signals return to, `mov $15, %rax (or %eax); syscall`: what some C
-// libraries and the runtime of Go have without tables.
+// Code that handlers of signals return to: some C libraries have it without tables.
 void Compiler::look_through(uint64_t begin, uint64_t end, std::vector<Piece>& to, uint64_t& left) const {
   if (end - begin < least_unknown || end - begin > left) return;
   left -= end - begin;
-  for (const CodeRange& range : ranges_) {
-    if (begin < range.begin || begin >= range.end) continue;
-    base::ByteSpan code = base::slice(range.bytes, begin - range.begin, end - begin);
-    if (code.empty()) return;
-    // What both forms end with: the number's bytes and the system call.
-    constexpr std::string_view common("\x0f\0\0\0\x0f\x05", 6), to_rax("\x48\xc7\xc0"), to_eax("\xb8");
-    std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
-    for (size_t at = 0;;) {
-      const void* found = ::memmem(text.data() + at, text.size() - at, common.data(), common.size());
-      if (!found) return;
-      at = static_cast<size_t>(static_cast<const char*>(found) - text.data());
-      size_t before = text.substr(0, at).ends_with(to_rax)   ? to_rax.size()
-                      : text.substr(0, at).ends_with(to_eax) ? to_eax.size()
-                                                             : 0;
-      uint64_t first = begin + at - before, last = begin + at + common.size();
-      // From one byte before on: it is looked up as an address that a call returns to.
-      if (before) to.push_back({first - 1, last, nullptr, {}, rule_of(UNWIND_CFA_SIGNAL), false});
-      at++;
+  const std::string_view code = code_at(begin, end);
+  for (std::string_view wanted : signal_returns)
+    for (size_t at = 0;; at++) {
+      const void* found = ::memmem(code.data() + at, code.size() - at, wanted.data(), wanted.size());
+      if (!found) break;
+      at = static_cast<size_t>(static_cast<const char*>(found) - code.data());
+      to.push_back(signal_return(begin + at, begin + at + wanted.size()));
     }
-  }
 }
 
 std::vector<Piece> Compiler::find_signal_returns() const {

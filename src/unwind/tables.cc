@@ -7,7 +7,7 @@
 namespace unwind {
 
 // Raised when the same file would get other bytes.
-static constexpr uint32_t format_version = 3;
+static constexpr uint32_t format_version = 4;
 
 // The first `count` elements of `bytes`, which begin behind them then. False: there are fewer.
 template<class T> static bool take_array(base::ByteSpan& bytes, uint64_t count, std::span<const T>& out) {

@@ -84,7 +84,8 @@ Step Walker::step(Frame& frame, bool is_innermost) {
   if (!place.file) return by_frame_pointer(frame, is_innermost);
   uint64_t address = frame.look_up() - place.bias;
   unwind_rule rule = place.file->tables().rule_at(address);
-  if (all_registers_ || rule.cfa == UNWIND_CFA_NOT_HELD) {
+  // What interrupted code had is in memory; tables of the file may not know.
+  if (rule.cfa != UNWIND_CFA_SIGNAL && (all_registers_ || rule.cfa == UNWIND_CFA_NOT_HELD)) {
     if (std::optional<dwarf::FrameRow> row = place.file->full_rule_at(address))
       return by_row(frame, *row, place.bias);
     if (rule.cfa == UNWIND_CFA_NOT_HELD) return UNWIND_NOT_UNDERSTOOD;

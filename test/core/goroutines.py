@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -9,12 +10,12 @@ import subprocess
 from common import HERE, LIMIT, TMP, Skipped, acu_core, call, end, gcore, need, path
 
 
-def build(name, *flags):
+def build(name, *flags, source="goroutines"):
     if not shutil.which("go"):
         raise Skipped("missing: go")
     out = path(name)
     if not os.path.exists(out):
-        subprocess.run(["go", "build", *flags, "-o", out, os.path.join(HERE, "goroutines.go")], check=True, timeout=LIMIT,
+        subprocess.run(["go", "build", *flags, "-o", out, os.path.join(HERE, source + ".go")], check=True, timeout=LIMIT,
                        env=dict(os.environ, GOCACHE=path("gocache"), GO111MODULE="off"))
     return out
 
@@ -72,4 +73,22 @@ def goroutines_without_debug_information(acu):
         end(process)
 
 
-TESTS = [goroutines_as_the_runtime, goroutines_without_debug_information]
+def crash_that_the_runtime_ends(acu):
+    """In its handler of a signal it sends itself another one: the stack leads out of both."""
+    pattern = open("/proc/sys/kernel/core_pattern").read().strip()
+    if "/" in pattern or pattern.startswith("|"):
+        raise Skipped(f"cores go to {pattern}")
+    folder = path("go-crash")
+    os.makedirs(folder, exist_ok=True)
+    subprocess.run([build("crashing", source="crashing")], cwd=folder, stderr=subprocess.DEVNULL, timeout=LIMIT, env=dict(os.environ, GOTRACEBACK="crash"),
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)))
+    cores = os.listdir(folder)
+    need(len(cores) == 1, str(cores))
+    crashed = json.loads(acu_core(acu, os.path.join(folder, cores[0]), "--json"))["stacks"][0]
+    functions = [f.get("function", "").removesuffix(".abi0") for f in crashed["frames"]]
+    rest = iter(functions)
+    wanted = ["runtime.raise", "runtime.sigtramp", "runtime.raise", "runtime.fatalpanic", "runtime.sigpanic", "main.reads", *["main.fails"] * 4, "main.main", "runtime.main", "runtime.goexit"]
+    need(all(any(f == w for f in rest) for w in wanted), str(functions))
+
+
+TESTS = [goroutines_as_the_runtime, crash_that_the_runtime_ends, goroutines_without_debug_information]

@@ -205,6 +205,25 @@ TEST_F(Sample, ReturnsFromSignalsAreKnownWithoutTables) {
   EXPECT_EQ(int{at(tables, "end").cfa}, UNWIND_CFA_NO_TABLE);
 }
 
+// Assemblers that describe each function alike, as Go's does, say of this one that it was called.
+TEST_F(Sample, ReturnsFromSignalsAreKnownWhereTablesTakeThemForFunctions) {
+  scratch_.write("called.s", ".cfi_sections .debug_frame\n.text\n.globl before, one, two, three\n"
+                             "before: .cfi_startproc\n nop\n ret\n.cfi_endproc\n.balign 32, 0xcc\n"
+                             "one: .cfi_startproc\n mov $15, %rax\n syscall\n int3\n.cfi_endproc\n.balign 32, 0xcc\n"
+                             "two: .cfi_startproc\n mov $15, %eax\n syscall\n int3\n.cfi_endproc\n.balign 32, 0xcc\n"
+                             "three: .cfi_startproc\n mov $15, %eax\n syscall\n.skip 40, 0x90\n ret\n.cfi_endproc\n");
+  ASSERT_TRUE(scratch_.run("gcc -shared -nostdlib called.s -o called.so")) << scratch_.log();
+  auto file = format::ElfFile::open(scratch_.path("called.so"));
+  ASSERT_TRUE(file.ok());
+  file->elf().for_each_symbol(*file->elf().section(".dynsym"),
+                              [&](const format::ElfSymbol& s) { labels_[std::string(s.name)] = s.value; });
+  Tables tables = make_tables(*file);
+  for (const std::string label : {"one", "two"}) {
+    for (int from : {-1, 0, 5}) EXPECT_EQ(int{tables.rule_at(labels_[label] + static_cast<uint64_t>(from)).cfa}, UNWIND_CFA_SIGNAL) << label << from;
+  }
+  for (const std::string label : {"before", "three"}) expect_rule(at(tables, label), rule_of(UNWIND_CFA_RSP, 8));
+}
+
 TEST_F(Sample, OfDebuggersOnly) {
   scratch_.write("one.c", "int g(int); int f(int a) { return g(a) + 1; } int g(int a) { return a; }");
   ASSERT_TRUE(scratch_.run("gcc -O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -shared -fPIC "
@@ -254,7 +273,7 @@ TEST(Tables, OfTheKernelsCodeInProcesses) {
 
 TEST_F(Sample, AreKeptByBuildId) {
   symbol::Cache cache(scratch_.path("cache"));
-  symbol::CacheKey key{.kind = "unwind", .version = 3, .build_id = file_->build_id()};
+  symbol::CacheKey key{.kind = "unwind", .version = 4, .build_id = file_->build_id()};
   // Some of this file's entries are damaged: it may be one that is being written.
   (void)tables_of_file(*file_, cache);
   EXPECT_FALSE(cache.find(key));
