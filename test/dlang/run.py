@@ -341,7 +341,7 @@ def ends_of_text(acu):
     """Text with a length: the program that copies it ends it."""
     out = dscript(acu, "-c", "/bin/echo hello", "-n", "syscall::write:entry /execname == \"echo\"/ { this->s = (char *)copyin(arg1, arg2 + 1); this->s[4] = '\\0'; printf(\"[%s]\", stringof(this->s)); "
                   "this->s[arg2 - 1] = 0; printf(\"[%s]\", stringof(this->s)); }")
-    same(out, "[hell][hello]")
+    need(out.endswith("[hell][hello]"), out)
 
 
 def scratch_memory(acu):

@@ -126,10 +126,10 @@ TEST_F(Headers, FlagsHaveTheValuesOfTheirNames) {
       if (const auto value = value_of(v.name); value && !base::is_one_of(of_library, v.name)) {
         compared++;
         // Arguments of 32 bits: what is negative or above counts by its lower half.
-        EXPECT_EQ(static_cast<uint32_t>(v.value), static_cast<uint32_t>(*value)) << set->name << ": " << v.name;
+        EXPECT_EQ(static_cast<uint32_t>(v.value), static_cast<uint32_t>(*value)) << set->name << ": " << std::string_view(v.name);
         const bool is_signed = *value >> 31 == 0x1ffffffff; // 1 << 31
         if (set->is_wide && !is_signed) {
-          EXPECT_EQ(v.value, *value) << set->name << ": " << v.name;
+          EXPECT_EQ(v.value, *value) << set->name << ": " << std::string_view(v.name);
         }
       }
   EXPECT_GT(compared, 800u);
@@ -223,8 +223,8 @@ TEST(Flags, NoNameAndNoNumberIsTwice) {
     std::set<std::string_view> names;
     std::set<uint64_t> values;
     for (const NamedValue& v : set->values) {
-      EXPECT_TRUE(names.insert(v.name).second) << set->name << ": " << v.name;
-      EXPECT_TRUE(values.insert(v.value).second) << set->name << ": " << v.name << " would never be shown";
+      EXPECT_TRUE(names.insert(v.name).second) << set->name << ": " << std::string_view(v.name);
+      EXPECT_TRUE(values.insert(v.value).second) << set->name << ": " << std::string_view(v.name) << " would never be shown";
     }
   }
 }

@@ -175,8 +175,8 @@ TEST(Trace, RowsNameWhatThereIs) {
     if (!row) continue;
     rows++;
     with_memory += plan_of(row->name).shape != Shape::nothing;
-    for (const Argument& a : read_arguments(row->arguments)) EXPECT_TRUE(a.kind || a.set) << row->name;
-    EXPECT_EQ(unknown_words(row->arguments) + unknown_words(row->result), "") << row->name;
+    for (const Argument& a : read_arguments(row->arguments)) EXPECT_TRUE(a.kind || a.set) << std::string_view(row->name);
+    EXPECT_EQ(unknown_words(row->arguments) + unknown_words(row->result), "") << std::string_view(row->name);
   }
   EXPECT_GE(rows, 250);
   EXPECT_GE(with_memory, 100);
