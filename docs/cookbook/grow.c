@@ -29,6 +29,6 @@ __attribute__((noinline)) void handle_request(int n) {
 int main(void) {
   for (int n = 0;; n++) {
     handle_request(n);
-    usleep(500);
+    usleep(700);
   }
 }
