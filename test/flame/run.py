@@ -434,7 +434,7 @@ def many_events_are_sampled():
     need(abs(told - written) < 0.02 * written, f"{told} bytes, the program wrote {written}")
     talked = sum(f["total"] for f in about["functions"] if f["name"].startswith("talk"))
     need(abs(talked / told - 0.75) < 0.06, f"{talked / told:.3f} of the bytes, and not 0.75")
-    sampled_and_all(done.stderr, 300000, 5)
+    sampled_and_all(done.stderr, 50000, 5)  # fewer than all where probes are attached part of the time
     done = acu("record", "file", "--exact", "-o", out, "--", build_of("chatty.cc"), 4000)
     told, written = total_of(report(out), "[writes /dev/null]"), int(done.stdout.split()[0])
     need(told == written and "stacks were taken for" not in done.stderr, f"{told} of {written} bytes: {done.stderr}")
