@@ -1,4 +1,4 @@
-// The kernel measures run times of programs while somebody asks it to. That costs some 40 ns a run; and to begin and to end it, the kernel
+// The kernel measures run times of programs while somebody asks it to. That costs some time for each run; and to begin and to end it, the kernel
 // changes its own code in hundreds of places, which takes a millisecond, and tens of them under some hypervisors. So who measures weighs how
 // often it switches.
 #pragma once
@@ -11,6 +11,8 @@ namespace bpf {
 
 class RunTimeMeter {
 public:
+  static constexpr double run_ns = 40; // of each run, while it is on
+
   // False: the kernel refuses (it wants CAP_SYS_ADMIN). One that measures goes on.
   bool begin();
   void end();

@@ -17,8 +17,7 @@ constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t piece_ns = 5 * ms, period_ns = 100 * ms;
 constexpr uint64_t most_events = 1024; // of which one counts: the cost of not counting is then all that is left
 constexpr double room = 0.4;           // below this part of the limit twice as many events may count
-constexpr double measuring_ns = 40;    // of each run, while the kernel measures it
-constexpr double for_measuring = 0.1;  // of the limit
+constexpr double for_measuring = 0.1;  // of the limit: what it may take to measure all the time
 
 } // namespace
 
@@ -70,7 +69,7 @@ base::Result<bool> CostLimit::is_kept() {
     above_ = is_above ? above_ + 1 : 0;
     if (one_of_ > 1 && cost_ < room * percent_) ACU_CHECK(let_count(one_of_ / 2));
   }
-  const bool goes_on = is_above || 100 * static_cast<double>(now.runs - before_.runs) * measuring_ns / whole < for_measuring * percent_;
+  const bool goes_on = is_above || 100 * static_cast<double>(now.runs - before_.runs) * bpf::RunTimeMeter::run_ns / whole < for_measuring * percent_;
   if (goes_on) {
     before_ = now;
     measured_from_ = until;

@@ -1,5 +1,6 @@
 #include "dlang/aggregation.h"
 
+#include "base/print.h"
 #include "dlang/symbols.h"
 #include "report/histogram.h"
 #include "report/merge.h"
@@ -7,10 +8,10 @@
 #include "report/text.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace dlang {
 
+using base::print;
 using report::Bytes;
 using type::Kind;
 __extension__ typedef unsigned __int128 Wide;
@@ -227,12 +228,6 @@ std::string label_of(const Aggregation& a, const std::vector<int64_t>& bounds, s
   const bool has_ends = a.function != Function::quantize;
   if (has_ends && bucket == 0) return "< " + std::to_string(bounds[1]);
   return (has_ends && bucket + 1 == count ? ">= " : "") + std::to_string(bounds[bucket]);
-}
-
-template<class... Arguments> std::string print(const char* format, Arguments... arguments) {
-  char text[160];
-  std::snprintf(text, sizeof text, format, arguments...);
-  return text;
 }
 
 // Of a bound in a line of a packed distribution.

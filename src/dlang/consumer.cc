@@ -1,6 +1,7 @@
 #include "dlang/consumer.h"
 
 #include "base/output_file.h"
+#include "base/print.h"
 #include "dlang/options.h"
 #include "dlang/typed_text.h"
 #include "report/effect.h"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <set>
@@ -20,16 +20,11 @@
 
 namespace dlang {
 
+using base::print;
 using report::Bytes;
 using type::Kind;
 
 namespace {
-
-template<class... Arguments> std::string print(const char* format, Arguments... arguments) {
-  char text[512];
-  std::snprintf(text, sizeof text, format, arguments...);
-  return text;
-}
 
 bool is_stack(const type::Type& t) { return t.is(Kind::kstack) || t.is(Kind::ustack) || t.is(Kind::stack); }
 bool is_number(const type::Type& t) { return t.is_integer() || t.is(Kind::pointer); }

@@ -328,7 +328,6 @@ base::Status Tracer::report_counts() {
   if (!options.interval_ns) tell(counted.counts());
   if (timed < told && !options.json)
     output->message("NOTE: times are estimates: " + report::grouped(timed) + " of " + report::grouped(told) + " calls were timed, as there were many (--exact times all). Calls and errors are exact.\n");
-  if (options.interval_ns) return {};
   if (options.histograms) {
     const std::optional<uint32_t> times = session::find_map(runner->program(), "times");
     ACU_TRY(std::vector<ir::Entry> entries, runner->read("times"));
