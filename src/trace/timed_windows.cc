@@ -4,7 +4,6 @@
 #include "session/life.h"
 #include "session/script_maps.h"
 
-#include <optional>
 #include <utility>
 
 namespace trace {
@@ -13,9 +12,11 @@ namespace {
 
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t look_ns = 100 * ms;  // while all are timed
-constexpr uint64_t gap_ns = 240 * ms, window_ns = 10 * ms;
+constexpr uint64_t gap_ns = 235 * ms, window_ns = 10 * ms;
+constexpr uint64_t settle_ns = 5 * ms;  // before detaching, which holds up the calls that last then
 constexpr uint64_t retry_ns = 5 * ms;   // while the kernel detaches
 constexpr uint64_t many_a_second = 50'000; // to time them all takes 1% of a CPU
+constexpr uint64_t some_timed = 1, none_timed = 2; // of @gaps
 
 } // namespace
 
@@ -35,12 +36,18 @@ base::Result<bool> TimedWindows::tick(uint64_t calls) {
     ACU_CHECK(open(now));
     return false;
   }
-  if (are_many(calls, now)) {
-    ACU_CHECK(close());
-  } else {
-    state_ = State::all;
-    next_ns_ = now + look_ns;
+  if (state_ == State::settling) {
+    close();
+    return true;
   }
+  if (are_many(calls, now)) {
+    ACU_CHECK(session::set_number(program_, backend_.engine(), "gaps", none_timed));
+    state_ = State::settling;
+    next_ns_ = now + settle_ns;
+    return false;
+  }
+  state_ = State::all;
+  next_ns_ = now + look_ns;
   return true;
 }
 
@@ -51,18 +58,17 @@ bool TimedWindows::are_many(uint64_t calls, uint64_t now) {
   return gained > passed * (state_ == State::all ? many_a_second : many_a_second / 2);
 }
 
-base::Status TimedWindows::close() {
-  ACU_CHECK(session::set_number(program_, backend_.engine(), "gaps", 1));
+void TimedWindows::close() {
   backend_.detach_probes(begins_);
   state_ = State::gap;
   next_ns_ = base::clock_ns() + gap_ns;
-  return {};
 }
 
 base::Status TimedWindows::open(uint64_t now) {
   next_ns_ = now + retry_ns;
   if (backend_.is_detaching()) return {};
   for (uint32_t probe : begins_) ACU_CHECK(backend_.attach(probe, [](base::Error why) -> base::Status { return why; }));
+  ACU_CHECK(session::set_number(program_, backend_.engine(), "gaps", some_timed));
   state_ = State::window;
   next_ns_ = base::clock_ns() + window_ns;
   return {};

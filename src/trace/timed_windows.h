@@ -16,14 +16,14 @@ public:
 
   // Call when the probes are attached.
   void begin(uint64_t attached_ns); // CLOCK_MONOTONIC
-  // Call when next_ns() has passed. `calls`: how many were counted until now. True: these are those of a whole period, which ends with its window.
+  // Call when next_ns() has passed. `calls`: how many were counted until now. True: these are those of a whole period, which ends as its window has settled.
   base::Result<bool> tick(uint64_t calls);
   uint64_t next_ns() const { return next_ns_; }
 
 private:
-  enum class State { all, gap, window };
+  enum class State { all, settling, gap, window };
 
-  base::Status close();
+  void close();
   base::Status open(uint64_t now);
   bool are_many(uint64_t calls, uint64_t now);
 
