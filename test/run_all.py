@@ -147,6 +147,7 @@ SUITES = {
     "exports": "exports/run.py",
     "top": "top/run.py",
     "stacks": "stacks/run.py",
+    "trace_context": "trace_context/run.py",
     "linkers": "stacks/linkers.py",
     "python": "languages/python.py",
     "python_values": "languages/python_values.py",

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <dirent.h>
 #include <memory>
 
 namespace flame {
@@ -207,17 +206,9 @@ constexpr uint32_t in_call = 3, waits = 4, being_scanned = 0x1000; // values of 
 
 } // namespace
 
-std::vector<uint32_t> all_processes() {
-  std::vector<uint32_t> out;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
-  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr)
-    if (auto pid = base::parse_integer(entry->d_name)) out.push_back(static_cast<uint32_t>(*pid));
-  return out;
-}
-
 RunningGoroutines::RunningGoroutines(const std::vector<GoProgram>& programs, const std::vector<int>& pids) {
   std::vector<uint32_t> looked_at(pids.begin(), pids.end());
-  if (pids.empty()) looked_at = all_processes();
+  if (pids.empty()) looked_at = symbol::all_processes();
   for (uint32_t pid : looked_at) {
     const std::vector<symbol::Mapping> map = symbol::read_process_map(static_cast<pid_t>(pid));
     for (const GoProgram& program : programs)

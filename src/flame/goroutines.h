@@ -54,8 +54,6 @@ struct WaitingGoroutine {
   uint64_t since_ns = 0;        // CLOCK_MONOTONIC: counts from then; 0: from the beginning of the recording
 };
 
-std::vector<uint32_t> all_processes();
-
 // The lists of goroutines of processes, read from their memory while they run.
 class RunningGoroutines {
 public:

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "budget/trap_cost.h"
 #include "session/script_maps.h"
+#include "symbol/process_map.h"
 
 #include <algorithm>
 #include <array>
@@ -23,7 +24,7 @@ base::Status NewGoPrograms::take(const ir::Program& program, ir::Engine& engine)
 }
 
 void NewGoPrograms::take_running() {
-  for (uint32_t pid : all_processes()) begun_.push_back({pid, 0});
+  for (uint32_t pid : symbol::all_processes()) begun_.push_back({pid, 0});
 }
 
 std::vector<NewGoPrograms::Started> NewGoPrograms::follow(Goroutines& goroutines, const ir::Program& program, session::Backend& backend, std::vector<std::string>& notes) {

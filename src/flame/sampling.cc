@@ -39,6 +39,8 @@ namespace {
 enum KeyField { key_pid, key_tid, key_process, key_thread, key_kernel, key_user, key_leaf, key_which };
 // Of a note's number: the sample stands for other events as well (flame_goroutines.bt).
 constexpr uint64_t stands_for_others = 0x40000000;
+// Of a kind without notes that has_links, in their place.
+enum LinkField { key_trace = key_leaf, key_span };
 // Of a kind that has_waker, behind the note.
 enum WakerField { waker_kernel = key_leaf + 1, waker_user, waker_pid };
 
@@ -238,6 +240,7 @@ base::Status Sampler::make_script() {
   choose_kind();
   ACU_CHECK(check_needs(kind));
   ACU_TRY(script, make_sampling_script(kind, filter, rate(), options.is_exact, options.duration_ns, options.only_ended));
+  if (kind.has_links) script.script.set("LINKS", options.has_links);
   if (!options.probe.empty()) {
     script.script.set_places("chosen_probe", options.probe);
     script.script.set("IS_WEIGHED", !options.weight.empty());
@@ -437,7 +440,7 @@ struct MapReader {
   const FilePaths& paths;
 
   uint64_t number(const ir::Entry& e, size_t field) const { return session::number_in(e, fields[field]); }
-  std::string text(const ir::Entry& e, KeyField field) const {
+  std::string text(const ir::Entry& e, size_t field) const {
     const type::Field& f = fields[field];
     const char* begin = reinterpret_cast<const char*>(e.key.data()) + f.offset;
     return std::string(begin, ::strnlen(begin, f.type->size));
@@ -478,6 +481,7 @@ struct MapReader {
     s.kernel = stacks.take(number(e, key_kernel), 0, *fields[key_kernel].type);
     s.user = stacks.take(number(e, key_user), s.pid, *fields[key_user].type);
     if (fields.size() > key_leaf && !leaves.empty()) s.leaf = leaf(e, leaves);
+    if (kind.has_links && fields.size() > key_span) s.link = {text(e, key_trace), text(e, key_span)};
     s.has_waker = kind.has_waker;
     if (s.has_waker) {
       const auto pid = static_cast<uint32_t>(number(e, waker_pid));

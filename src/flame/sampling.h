@@ -24,6 +24,7 @@ struct SamplingOptions {
   uint64_t duration_ns = 0; // 0: until the command or the process ends, or a signal
   bool only_ended = false;  // waits that last at the end do not count
   uint64_t split_ns = 0;    // length of the slices of time that are kept; 0: none
+  bool has_links = false;   // of cpu and cycles: with the request that each thread worked on, where processes publish it
   runtime::Show languages = runtime::Show::folded;
   bool quiet = false;
   bool verbose = false;

@@ -15,5 +15,7 @@ std::vector<std::string_view> library_folders(const Elf& elf);
 // The name by which others need it (DT_SONAME); empty: it has none, as programs. (Some libraries can also be
 // executed, so that segments don't tell.)
 std::string_view library_name(const Elf& elf);
+// Whether its linker has marked it as a program that runs at any address (DF_1_PIE).
+bool is_position_independent_program(const Elf& elf);
 
 } // namespace format

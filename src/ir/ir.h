@@ -384,6 +384,7 @@ struct Program {
   // A map with one number n, a power of two, which whoever runs the program sets: of the events of probes that only count, one of n counts, chosen at random, and adds n
   // times as much (0: as 1). ~0u: there are no such probes.
   uint32_t one_of = ~0u;
+  uint32_t thread_contexts = ~0u; // the map of processes that publish what their threads work on: PID, spec::ThreadVariable; ~0u: nobody asks
   PidNamespace pid_namespace;
   TaskLayout task;
   uint32_t max_stacks = 16384; // different ones that are kept

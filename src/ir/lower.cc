@@ -157,6 +157,7 @@ void Lowering::lower_maps() {
     program_.maps.push_back({.name = "one of", .kind = MapKind::array, .value = types_.uint64(), .value_size = 8, .max_entries = 1, .is_own = true});
   }
   for (const spec::GroupSet& set : source_.group_sets) add_group_set(program_, types_, set);
+  make_thread_context_map();
   uint64_t most = source_.config.number("max_map_keys");
   for (const lang::Map* m : source_.maps) {
     const_cast<lang::Map*>(m)->id = static_cast<uint32_t>(program_.maps.size());

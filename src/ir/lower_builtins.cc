@@ -126,6 +126,8 @@ constexpr Lowering::BuiltinLowering Lowering::Builtins::rows[] = {
     number("pid_ns", by<&Lowering::pid_namespace_number>),
     number("nspid", [](Lowering& l, const Expr&) { return l.innermost_id(true); }),
     number("nstid", [](Lowering& l, const Expr&) { return l.innermost_id(false); }),
+    bytes("trace_id", [](Lowering& l, const Expr&, const Place& to, const Type& as, bool) { l.thread_context_into(false, to, as); }),
+    bytes("span_id", [](Lowering& l, const Expr&, const Place& to, const Type& as, bool) { l.thread_context_into(true, to, as); }),
     number("usermode", by<&Lowering::is_user_mode>),
     number("rand", ask<Query::random>),
     number("reg", [](Lowering& l, const Expr& e) { return l.machine_register(argument(e).constant.text_value); }),

@@ -108,6 +108,14 @@ private:
   Operand ask_memory(MemoryQuestion question, const lang::Expr& address);
   Operand is_valid(const lang::Call& c);
 
+  // lower_thread_context.cc: the trace and the span that a thread works on
+  void make_thread_context_map();
+  void need(Operand n, BlockId none);
+  Operand in_module(Operand base, Operand module, Operand offset, Operand entry_bytes, BlockId none);
+  Operand thread_variable(Operand known, BlockId none);
+  Operand digits_of(Operand four_bytes);
+  void thread_context_into(bool is_span, const Place& to, const Type& as);
+
   // lower_expression.cc
   Operand scalar(const lang::Expr& e);
   Operand scalar_of(const lang::Expr& e); // without constants

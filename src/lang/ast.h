@@ -577,6 +577,7 @@ struct Program {
   std::vector<spec::GroupSet> group_sets;      // checker: those that are asked about, each once
   uint32_t limits = 0;     // ids of Limit in use
   bool speculates = false; // checker: there is a Speculate
+  bool reads_thread_contexts = false; // checker: there is a trace_id or span_id
   Program();
   ~Program(); // where probe::Event is complete
 };

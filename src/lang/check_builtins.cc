@@ -6,6 +6,7 @@
 #include "spec/complete_table.h"
 #include "spec/numbers.h"
 #include "spec/syscalls.h"
+#include "spec/thread_context.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -39,6 +40,11 @@ struct Checker::Builtins {
   template<Kind kind> static Result stack(Checker& c, Expr& e) { return c.check_stack(kind, arguments_of(e)); }
   template<const spec::NumberNames& names> static Result number_name(Checker& c, Expr& e) {
     return c.check_number_name(as<Call>(e), names);
+  }
+  // So many bytes, in hexadecimal digits.
+  template<uint32_t bytes> static Result thread_context(Checker& c, Expr&) {
+    c.program_.reads_thread_contexts = true;
+    return c.types_.string(2 * bytes + 1);
   }
   // Of numbers with the sign of those that are put in.
   template<Kind kind> static Result aggregation(Checker& c, Expr& e) { return c.types_.simple(kind, argument(e).type->is_signed); }
@@ -107,6 +113,8 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"pid_ns"},
     {"nspid"},
     {"nstid"},
+    {"trace_id", thread_context<sizeof spec::ThreadContextRecord::trace_id>},
+    {"span_id", thread_context<sizeof spec::ThreadContextRecord::span_id>},
     {"usermode", [](Checker& c, Expr& e) -> Result {
        return c.probe_ ? nullptr : c.mistake(spec::tag::misplaced, e.where, "`usermode` can't be used in a function", "pass its value as a parameter");
      }},

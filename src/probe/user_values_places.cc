@@ -1,7 +1,7 @@
 // Where things are while a program runs: frames, what the loader added to addresses, variables of threads.
 // Specification of the latter: "ELF Handling For Thread-Local Storage", sections 3.4.2 (x86-64: variant II)
 // and 4.1; the table of a thread's modules as glibc has it.
-#include "format/elf_dynamic.h"
+#include "format/thread_variable.h"
 #include "probe/user_values_state.h"
 
 #include "dwarf/expression.h"
@@ -91,16 +91,8 @@ static std::optional<uint64_t> first_code(const format::Elf& elf) {
   return out;
 }
 
-static bool is_program_file(const format::Elf& elf) {
-  // libc.so.6 can be executed, too, but it has a name as a library.
-  return elf.is_executable() ||
-         (std::ranges::any_of(elf.segments(),
-                              [](const format::ElfSegment& s) { return s.type == PT_INTERP; }) &&
-          format::library_name(elf).empty());
-}
-
 bool UserValues::is_program() const {
-  return state_->sources.file && is_program_file(state_->sources.file->elf());
+  return state_->sources.file && format::is_program_file(state_->sources.file->elf());
 }
 
 MaybeSteps UserValues::State::address_of(uint64_t address, const Event* event, std::optional<uint64_t> bias) {
@@ -118,7 +110,7 @@ MaybeSteps UserValues::State::address_of(uint64_t address, const Event* event, s
     out.add_constant(address - event->address);
     return out.take();
   }
-  if (std::optional<uint64_t> first = first_code(elf); first && is_program_file(elf)) {
+  if (std::optional<uint64_t> first = first_code(elf); first && format::is_program_file(elf)) {
     out.op(Step::code_start);
     out.add_constant(address - *first);
     return out.take();
@@ -131,17 +123,6 @@ MaybeSteps UserValues::State::address_of(uint64_t address, const Event* event, s
 }
 
 // ---- variables of threads
-
-// How far below the thread's base the variables of the program itself begin.
-static std::optional<uint64_t> program_block(const format::Elf& elf) {
-  for (const format::ElfSegment& s : elf.segments()) {
-    if (s.type != PT_TLS) continue;
-    uint64_t alignment = std::max<uint64_t>(1, s.alignment);
-    if (alignment & (alignment - 1)) return std::nullopt;
-    return s.memory_size + ((-s.address - s.memory_size) & (alignment - 1));
-  }
-  return std::nullopt;
-}
 
 // What the loader writes for the code of a library to find its threads' variables by.
 struct ThreadSlot {
@@ -171,8 +152,8 @@ MaybeSteps UserValues::State::thread_variable(const Event* event, std::optional<
   if (spec::arch.name != "x86_64") return no_value("belongs to a thread, which acu cannot follow here");
   const format::Elf& elf = sources.file->elf();
   StepWriter out; // the offset in the block of the module is on the stack
-  if (is_program_file(elf)) {
-    std::optional<uint64_t> block = program_block(elf);
+  if (format::is_program_file(elf)) {
+    std::optional<uint64_t> block = format::program_block(elf);
     if (!block) return no_value("belongs to a thread, but the program has no block of such variables");
     out.op(Step::thread_base);
     out.op(Step::add);
@@ -181,9 +162,7 @@ MaybeSteps UserValues::State::thread_variable(const Event* event, std::optional<
   }
   std::optional<ThreadSlot> slot = thread_slot(*sources.file);
   if (!slot) return no_value("belongs to a thread, and nothing in the library tells where its block is");
-  base::ByteSpan names = sources.file->section(".dynstr");
-  std::string_view text(reinterpret_cast<const char*>(names.data()), names.size());
-  if (slot->is_module && text.find("libc.musl") != std::string_view::npos)
+  if (slot->is_module && format::needs_musl(*sources.file))
     return no_value("belongs to a thread, in a library of musl, whose table of modules acu does not know");
   MaybeSteps place = address_of(slot->place, event, bias);
   if (!place) return place;

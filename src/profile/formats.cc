@@ -14,15 +14,15 @@ namespace profile {
 namespace {
 
 constexpr std::array<Format, 8> table = {{
-    {"html", ".html|.htm", "a self-contained page", write_page_file, is_page, read_embedded, true, true},
+    {"html", ".html|.htm", "a self-contained page", write_page_file, is_page, read_embedded, true, false, true},
     {"svg", ".svg", "an image", write_picture_file, is_picture, read_embedded},
-    {"acu", ".acu", "acu's own compact format", write_recording, is_recording, read_recording, true, true},
-    {"pprof", ".pb.gz|.pb|.pprof", "for go tool pprof", write_pprof, is_pprof, read_pprof},
+    {"acu", ".acu", "acu's own compact format", write_recording, is_recording, read_recording, true, true, true},
+    {"pprof", ".pb.gz|.pb|.pprof", "for go tool pprof", write_pprof, is_pprof, read_pprof, false, true},
     {"speedscope", ".json", "for speedscope", write_speedscope, is_speedscope, read_speedscope},
     {"perf", ".perf|.script", "text as perf script writes it", write_perf_script, is_perf_script,
      read_perf_script},
     {"folded", ".folded|.txt|.collapsed", "one line per stack", write_folded, is_folded, read_folded},
-    {"otlp", ".otlp", "for OpenTelemetry collectors", write_otlp, nullptr, nullptr},
+    {"otlp", ".otlp", "for OpenTelemetry collectors", write_otlp, nullptr, nullptr, false, true},
 }};
 
 // Sums, times and comparisons are made with numbers of 64 bits and a sign.

@@ -20,7 +20,7 @@ void drop_interpreters(Profile& profile) {
     const Frame& frame = profile.frames()[node.frame];
     nodes.push_back(is_interpreters(frame) ? nodes[node.parent] : out.node(nodes[node.parent], out.frame(frame)));
   }
-  for (const Sample& s : profile.samples()) samples.push_back(out.add(s.thread, nodes[s.node], s.weight, s.count));
+  for (const Sample& s : profile.samples()) samples.push_back(out.add(s.thread, nodes[s.node], s.weight, s.count, out.link(profile.links()[s.link])));
   for (const Slice& slice : profile.slices) {
     std::vector<Gain> gains = slice.gains;
     for (Gain& g : gains) g.sample = samples[g.sample];

@@ -321,7 +321,7 @@ uint32_t Namer::add(const RawSample& s) {
     node = note(node, s.leaf);
   profile_.about.samples += s.count;
   profile_.about.complete += is_complete ? s.count : 0;
-  return profile_.add(thread, node, s.weight, s.count);
+  return profile_.add(thread, node, s.weight, s.count, profile_.link(s.link));
 }
 
 std::vector<uint32_t> name_samples(Profile& profile, const RawRecording& raw, symbol::FrameSources& sources) {

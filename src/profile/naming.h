@@ -32,6 +32,7 @@ struct RawSample {
   bool has_waker = false;                      // the note is the name of a thread, whose stacks these are:
   uint32_t waker_kernel = no_stack, waker_user = no_stack;
   uint64_t weight = 0, count = 0;
+  Link link; // the request that the thread worked on
 };
 
 struct RawRecording {

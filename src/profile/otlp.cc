@@ -38,7 +38,10 @@ namespace in_value_type {
 enum : uint32_t { type = 1, unit = 2 };
 }
 namespace in_sample {
-enum : uint32_t { stack = 1, attributes = 2, values = 4 };
+enum : uint32_t { stack = 1, attributes = 2, link = 3, values = 4 };
+}
+namespace in_link {
+enum : uint32_t { trace_id = 1, span_id = 2 };
 }
 namespace in_mapping {
 enum : uint32_t { limit = 2, file = 4, attributes = 5 };
@@ -74,6 +77,14 @@ std::string value_of(uint64_t number) {
   base::ProtoWriter m;
   m.number_or_zero(in_value::number, number);
   return m.text();
+}
+
+// Of pairs of hexadecimal digits.
+std::string bytes_of(std::string_view digits) {
+  const auto half = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string out;
+  for (size_t at = 0; at + 1 < digits.size(); at += 2) out += static_cast<char>(half(digits[at]) << 4 | half(digits[at + 1]));
+  return out;
 }
 
 // "off-CPU" is "off_cpu".
@@ -133,7 +144,7 @@ public:
     mappings_.write(dictionary, in_dictionary::mapping);
     locations_.write(dictionary, in_dictionary::location);
     functions_.write(dictionary, in_dictionary::function);
-    dictionary.bytes(in_dictionary::link, {});
+    links_.write(dictionary, in_dictionary::link);
     texts_.write(dictionary, in_dictionary::text);
     attributes_.write(dictionary, in_dictionary::attribute);
     stacks_.write(dictionary, in_dictionary::stack);
@@ -227,6 +238,13 @@ private:
     m.packed(in_stack::locations, locations);
     return stacks_.number_of(m.text());
   }
+  uint64_t link(const Link& link) {
+    if (link.trace_id.empty()) return 0;
+    base::ProtoWriter m;
+    m.bytes(in_link::trace_id, bytes_of(link.trace_id));
+    m.bytes(in_link::span_id, bytes_of(link.span_id));
+    return links_.number_of(m.text());
+  }
   std::string sample(const Sample& s, const Thread& t) {
     std::vector<uint64_t> attributes;
     if (const std::string_view name = p_.texts()[t.name]; !name.empty()) attributes.push_back(attribute("thread.name", value_of(name)));
@@ -234,12 +252,13 @@ private:
     base::ProtoWriter m;
     m.number(in_sample::stack, stack(s.node));
     m.packed(in_sample::attributes, attributes);
+    m.number(in_sample::link, link(p_.links()[s.link]));
     m.packed(in_sample::values, {p_.about.period_ns ? s.weight * p_.about.period_ns : s.weight});
     return m.text();
   }
 
   const Profile& p_;
-  Table texts_, mappings_, locations_, functions_, attributes_, stacks_;
+  Table texts_, mappings_, locations_, functions_, attributes_, stacks_, links_;
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // pprof's format: a gzip'ed message of github.com/google/pprof/proto/profile.proto. A location stands for a
 // function with the calls inlined there, the innermost first. Notes are functions without a file. Kinds that none of that
-// tells have their mark (kinds_in_files.h) behind the function's system name. Thread and process are labels. Comments
+// tells have their mark (kinds_in_files.h) behind the function's system name. Thread, process, trace and span are labels. Comments
 // name what was recorded (headings.h), and acu as the writer.
 #include "base/protobuf.h"
 #include "profile/formats.h"
@@ -189,6 +189,9 @@ private:
     label(m, "thread", p_.texts()[t.name], 0);
     label(m, "pid", {}, t.pid);
     label(m, "tid", {}, t.tid);
+    const Link& link = p_.links()[s.link];
+    label(m, "trace_id", link.trace_id, 0);
+    label(m, "span_id", link.span_id, 0);
     out_.bytes(in_profile::sample, m.text());
   }
 
@@ -355,10 +358,11 @@ private:
     base::ProtoReader m(bytes);
     std::vector<uint64_t> locations, values;
     Thread thread;
+    Link link;
     while (m.next()) {
       if (m.field() == in_sample::location) m.append_to(locations);
       if (m.field() == in_sample::value) m.append_to(values);
-      if (m.field() == in_sample::label) take_label(m.bytes(), thread);
+      if (m.field() == in_sample::label) take_label(m.bytes(), thread, link);
     }
     if (!m.ok() || value_ >= values.size()) return false;
     is_comparison_ = static_cast<int64_t>(values[value_]) < 0;
@@ -378,11 +382,11 @@ private:
       if (l.functions.empty()) call(place(l));
       for (size_t k = l.functions.size(); k-- > 0;) call(frame(l, l.functions[k], k + 1 < l.functions.size()));
     }
-    p_.add(p_.thread(thread), node, weight, count);
+    p_.add(p_.thread(thread), node, weight, count, p_.link(link));
     p_.about.samples += count;
     return true;
   }
-  void take_label(base::ByteSpan bytes, Thread& to) {
+  void take_label(base::ByteSpan bytes, Thread& to, Link& link) {
     base::ProtoReader m(bytes);
     uint64_t key = 0, value = 0, number = 0;
     while (m.next())
@@ -395,6 +399,8 @@ private:
     if (name == "thread") to.name = p_.text(text(value));
     if (name == "pid") to.pid = static_cast<uint32_t>(number);
     if (name == "tid") to.tid = static_cast<uint32_t>(number);
+    if (name == "trace_id") link.trace_id = text(value);
+    if (name == "span_id") link.span_id = text(value);
   }
 
   Profile p_;

@@ -13,6 +13,7 @@ Profile::Profile() {
   text({});
   nodes_.push_back({});
   frames_.push_back({}); // of the root
+  links_.emplace_back();
 }
 
 uint32_t Profile::text(std::string_view given) {
@@ -44,8 +45,17 @@ uint32_t Profile::thread(const Thread& t) {
   return number_of(thread_index_, threads_, uint64_t{t.pid} << 32 | (t.tid ? t.tid : t.service), uint64_t{t.process} << 32 | t.name, t);
 }
 
-uint32_t Profile::add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count) {
-  uint32_t at = number_of(sample_index_, samples_, thread, node, Sample{thread, node, 0, 0});
+static bool are_digits(std::string_view text, size_t count) { return text.size() == count && text.find_first_not_of("0123456789abcdef") == text.npos; }
+
+uint32_t Profile::link(const Link& link) {
+  if (!are_digits(link.trace_id, 32) || !are_digits(link.span_id, 16)) return 0;
+  auto [at, is_new] = link_index_.try_emplace(link, static_cast<uint32_t>(links_.size()));
+  if (is_new) links_.push_back(link);
+  return at->second;
+}
+
+uint32_t Profile::add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count, uint32_t link) {
+  uint32_t at = number_of(sample_index_, samples_, uint64_t{link} << 32 | thread, node, Sample{thread, node, 0, 0, link});
   if (__builtin_add_overflow(samples_[at].weight, weight, &samples_[at].weight)) samples_[at].weight = UINT64_MAX; // which no reader takes
   samples_[at].count += count;
   return at;
@@ -86,7 +96,7 @@ void Profile::drop_weightless() {
   std::vector<Sample> all = std::exchange(samples_, {});
   sample_index_.clear();
   for (const Sample& s : all)
-    if (s.weight) add(s.thread, s.node, s.weight, s.count);
+    if (s.weight) add(s.thread, s.node, s.weight, s.count, s.link);
 }
 
 std::vector<uint32_t> Profile::stack(uint32_t node) const {

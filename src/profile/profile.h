@@ -8,6 +8,7 @@
 
 #include "spec/frame_kinds.h"
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -38,10 +39,17 @@ struct Thread {
   uint32_t service = 0;           // text; of profiles of a store, which knows no tid. Not kept in files
 };
 
+// The request that a thread worked on, as its process published it: identifiers of W3C's Trace Context, in hexadecimal digits.
+struct Link {
+  std::string trace_id, span_id; // both or none
+  auto operator<=>(const Link&) const = default;
+};
+
 struct Sample {
   uint32_t thread = 0, node = 0;
   uint64_t weight = 0; // in Profile::about.unit
   uint64_t count = 0;  // how often it was seen
+  uint32_t link = 0;   // of Profile::links; 0: to none
 };
 
 // What a sample gained in one stretch of time.
@@ -92,7 +100,8 @@ public:
   uint32_t frame(const Frame& frame);
   uint32_t node(uint32_t parent, uint32_t frame);
   uint32_t thread(const Thread& thread);
-  uint32_t add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count);
+  uint32_t link(const Link& link); // 0: it has no identifiers
+  uint32_t add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count, uint32_t link = 0);
 
   // Behind the slices that are there. Gains may be in any order, and several of one sample.
   void add_slice(uint64_t number, uint64_t span, std::vector<Gain> gains);
@@ -110,6 +119,7 @@ public:
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Thread>& threads() const { return threads_; }
   const std::vector<Sample>& samples() const { return samples_; }
+  const std::vector<Link>& links() const { return links_; } // the first is none
 
   std::string_view name(const Frame& frame) const { return texts_[frame.name]; }
   std::string_view module(const Frame& frame) const { return texts_[frame.module]; }
@@ -132,6 +142,8 @@ private:
   std::vector<Node> nodes_;
   std::vector<Thread> threads_;
   std::vector<Sample> samples_;
+  std::vector<Link> links_;
+  std::map<Link, uint32_t> link_index_;
   Index frame_index_, node_index_, thread_index_, sample_index_;
 };
 

@@ -8,7 +8,9 @@
 //     count, each thread, node, weight, count
 //     with slices: their length in ns; slices: count, each its number less the last one's, span; gains: count, each its sample
 //     less the last one's, weight, count
-//     build ids, which older ones neither have nor look for: count, each module's text, digits
+//     what older ones neither have nor look for:
+//     build ids: count, each module's text, digits
+//     links to requests: count, each trace, span; each sample's link, 0: none
 //
 // A text is its length and its bytes. All numbers are LEB128, unsigned; but the size, which is little-endian.
 #include "base/leb128.h"
@@ -16,6 +18,7 @@
 #include "profile/formats.h"
 #include "profile/kinds_in_files.h"
 
+#include <algorithm>
 #include <cstring>
 #include <libdeflate.h>
 #include <utility>
@@ -46,7 +49,8 @@ struct Parser {
   base::Reader in;
   Profile out;
   std::string_view problem = "a part of it refers to what is not there";
-  std::vector<uint32_t> texts, frames, nodes, threads, samples;
+  std::vector<uint32_t> texts, frames, nodes, threads;
+  std::vector<Sample> samples; // as they are in the file: their links follow
 
   std::string_view text() {
     uint64_t size = in.uleb128();
@@ -93,7 +97,7 @@ struct Parser {
     uint32_t thread = 0, node = 0;
     if (!take(threads, thread) || !take(nodes, node)) return false;
     uint64_t weight = in.uleb128(), count = in.uleb128();
-    samples.push_back(out.add(thread, node, weight, count));
+    samples.push_back({thread, node, weight, count});
     return true;
   }
   bool read_slice(bool has_span) {
@@ -105,7 +109,7 @@ struct Parser {
       sample += in.uleb128();
       if (sample >= samples.size()) return false;
       uint64_t weight = in.uleb128(), count = in.uleb128();
-      slice.gains.push_back({samples[sample], weight, count});
+      slice.gains.push_back({static_cast<uint32_t>(sample), weight, count});
       return true;
     });
     out.slices.push_back(std::move(slice));
@@ -120,6 +124,22 @@ struct Parser {
     if (!take(texts, module)) return false;
     return out.build_ids[module] = text(), true;
   }
+  bool read_links() {
+    std::vector<uint32_t> links = {0};
+    const auto read_link = [&] {
+      Link link;
+      link.trace_id = text();
+      link.span_id = text();
+      return links.push_back(out.link(link)), true;
+    };
+    return each(read_link) && std::ranges::all_of(samples, [&](Sample& s) { return take(links, s.link); });
+  }
+  void add_samples() {
+    std::vector<uint32_t> numbers;
+    for (const Sample& s : samples) numbers.push_back(out.add(s.thread, s.node, s.weight, s.count, s.link));
+    for (Slice& slice : out.slices)
+      for (Gain& g : slice.gains) g.sample = numbers[g.sample];
+  }
   bool read(char form, size_t size) {
     visit_about(
         out.about, [&](std::string& t) { t = text(); }, [&](uint64_t& n) { n = in.uleb128(); });
@@ -128,7 +148,7 @@ struct Parser {
            each([&] { return texts.push_back(out.text(text())), true; }) &&
            each([&] { return read_frame(); }) && each([&] { return read_node(); }) &&
            each([&] { return read_thread(); }) && each([&] { return read_sample(); }) && (form == plain_form || read_slices(form == sliced_form)) &&
-           (in.at() == size || each([&] { return read_build_id(); }));
+           (in.at() == size || each([&] { return read_build_id(); })) && (in.at() == size || read_links());
   }
 };
 
@@ -147,6 +167,12 @@ void put_slices(std::string& body, const Profile& p) {
       put(body, g.count);
     }
   }
+}
+
+void put_links(std::string& body, const Profile& p) {
+  put(body, p.links().size() - 1);
+  for (const Link& link : std::span(p.links()).subspan(1)) put(body, link.trace_id), put(body, link.span_id);
+  for (const Sample& s : p.samples()) put(body, s.link);
 }
 
 } // namespace
@@ -178,8 +204,10 @@ std::string write_recording(const Profile& p) {
     for (uint64_t n : {uint64_t{s.thread}, uint64_t{s.node}, s.weight, s.count}) put(body, n);
 
   if (p.slice_ns) put_slices(body, p);
-  if (!p.build_ids.empty()) put(body, p.build_ids.size());
+  const bool has_links = p.links().size() > 1;
+  if (!p.build_ids.empty() || has_links) put(body, p.build_ids.size());
   for (const auto& [module, digits] : p.build_ids) put(body, module), put(body, digits);
+  if (has_links) put_links(body, p);
 
   std::string out(magic);
   out += p.slice_ns ? sliced_form : plain_form;
@@ -222,6 +250,7 @@ base::Result<Profile> read_recording(std::string_view bytes) {
                 .threads = {},
                 .samples = {}};
   if (!parser.read(form, size) || !parser.in.ok()) return damaged(parser.problem);
+  parser.add_samples();
   return std::move(parser.out);
 }
 

@@ -199,6 +199,7 @@ void report_losses(Life& life) {
             ": some code may have no name, or the name of another program.\n";
   if (life.files && life.options.warnings) text += life.files->describe();
   if (life.unwinding && life.options.verbose) text += life.unwinding->describe() + "\n";
+  if (life.contexts && life.options.verbose) text += life.contexts->describe() + "\n";
   if (life.watch && life.options.verbose) text += life.watch->describe() + "\n";
   if (!text.empty()) life.output.message(text);
 }

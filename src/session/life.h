@@ -8,6 +8,7 @@
 #include "session/options.h"
 #include "session/output.h"
 #include "watch/process_watch.h"
+#include "watch/thread_contexts.h"
 #include "watch/unwinding.h"
 
 #include <atomic>
@@ -39,6 +40,7 @@ struct Life {
   std::span<const base::Fd> more_targets = {}; // … and these, when further ones have; the session ends with the last
   watch::ProcessWatch* watch = nullptr; // where names of user code are asked for
   watch::Unwinding* unwinding = nullptr; // with user stacks by tables
+  watch::ThreadContexts* contexts = nullptr; // with trace_id or span_id
   FollowFiles* files = nullptr;  // with user probes
   std::vector<Regular*> regulars = {};
   bool records_may_wait = false; // nobody sees them before the end: they are taken when the kernel's ring fills
@@ -61,6 +63,9 @@ base::Status live(Life& life);
 base::Result<bool> start(Life& life);
 // It is detached, all records were handed out, end probes ran, and losses were reported.
 base::Status finish(Life& life);
+
+// Whether it asks for trace_id or span_id.
+inline bool reads_thread_contexts(const ir::Program& program) { return program.thread_contexts != ~0u; }
 
 // Whether there is anything to wait for: a probe that is not begin or end.
 bool has_events(const ir::Program& program);

@@ -313,14 +313,16 @@ base::Status Session::live() {
   // From here on, mappings are tracked before a probe can see them.
   std::optional<watch::ProcessWatch> watch;
   std::optional<watch::Unwinding> unwinding;
-  if ((compiled.program.uses_user_symbols || compiled.program.walks_stacks) && options.engine == EngineKind::kernel &&
-      !options.dry_run) {
+  std::optional<watch::ThreadContexts> contexts;
+  if ((compiled.program.uses_user_symbols || compiled.program.walks_stacks || reads_thread_contexts(compiled.program)) &&
+      options.engine == EngineKind::kernel && !options.dry_run) {
     watch.emplace(names.users());
     names.users().keep_contents(); // variables are named from them
     const bool draws = std::any_of(compiled.program.actions.begin(), compiled.program.actions.end(),
                                    [](const ir::Action& a) { return a.kind == ir::ActionKind::flame; });
     if (draws) names.users().keep_files(); // for inlined calls
     if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), names.codes(), *watch, *compiled.machine);
+    if (reads_thread_contexts(compiled.program)) contexts.emplace(compiled.program, backend->engine(), names.users(), *watch, options.pid >= 0 ? std::optional<pid_t>(options.pid) : std::nullopt);
   }
   FollowFiles files(compiled, *source, compiling, *backend, *output, options.warnings);
   Life life = {.program = compiled.program,
@@ -334,6 +336,7 @@ base::Status Session::live() {
                .target_fd = target.get(),
                .watch = watch ? &*watch : nullptr,
                .unwinding = unwinding ? &*unwinding : nullptr,
+               .contexts = contexts ? &*contexts : nullptr,
                .files = &files,
                .print_maps_on_exit = config.flag("print_maps_on_exit") && std::ranges::none_of(beside, &Beside::shows_maps),
                .missing_may_be = config.text("missing_probes") != "error",

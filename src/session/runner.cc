@@ -81,6 +81,7 @@ base::Status Runner::start(Output& output, std::vector<Regular*> regulars) {
     shared_->follow(only);
     shared_->walk(*compiled_.machine);
     if (shared_->unwinding()) shared_->unwinding()->tell_runtimes(this, what_.take_runtime);
+    if (reads_thread_contexts(compiled_.program)) contexts_.emplace(compiled_.program, backend_->engine(), names().users(), *shared_->watch());
   }
   life_.emplace(Life{.program = compiled_.program,
                      .options = options_,
@@ -94,6 +95,7 @@ base::Status Runner::start(Output& output, std::vector<Regular*> regulars) {
                      .more_targets = std::span(targets_).subspan(targets_.empty() ? 0 : 1),
                      .watch = what_.follows_processes ? shared_->watch() : nullptr,
                      .unwinding = what_.follows_processes ? shared_->unwinding() : nullptr,
+                     .contexts = contexts_ ? &*contexts_ : nullptr,
                      .regulars = std::move(regulars),
                      .records_may_wait = what_.records_may_wait,
                      .print_maps_on_exit = false,
@@ -145,6 +147,7 @@ base::Status Runner::live(Output& output, std::vector<Regular*> regulars) {
 void Runner::unload() {
   if (shared_->unwinding()) shared_->unwinding()->tell_runtimes(this, {});
   life_.reset();
+  contexts_.reset();
   groups_.reset();
   effects_.reset();
   printer_.reset();

@@ -130,6 +130,7 @@ private:
   std::optional<report::Printer> printer_;
   std::optional<Effects> effects_;
   std::optional<FollowGroups> groups_;
+  std::optional<watch::ThreadContexts> contexts_;
   std::optional<Life> life_;
 };
 

@@ -180,6 +180,15 @@ inline constexpr Builtin builtins[] = {
     {.name = "nstid", .form = Form::both, .group = Group::context, .gives = Gives::u32,
      .subject = Subject::kernel, .signature = "uint32 nstid", .doc = "Thread id, in the namespace of `nspid`.",
      .example = "begin { print(nstid == tid); }"},
+    {.name = "trace_id", .form = Form::both, .group = Group::context, .gives = Gives::special,
+     .subject = Subject::kernel, .signature = "string trace_id",
+     .doc = "Trace that the current thread works on, as 32 hexadecimal digits, where its process publishes it by OpenTelemetry's convention for thread "
+            "context (`otel_thread_ctx_v1`); otherwise empty.",
+     .example = "profile:hz:99 /trace_id != \"\"/ { @[trace_id] = count(); }"},
+    {.name = "span_id", .form = Form::both, .group = Group::context, .gives = Gives::special,
+     .subject = Subject::kernel, .signature = "string span_id",
+     .doc = "Span that the current thread works on, as 16 hexadecimal digits; see `trace_id`.",
+     .example = "profile:hz:99 /span_id != \"\"/ { @[comm, span_id] = count(); }"},
     {.name = "usermode", .form = Form::both, .group = Group::context, .gives = Gives::u8, .signature = "uint8 usermode",
      .doc = "1 if the CPU was in user mode when the probe interrupted it, else 0; where the probe has no registers, 1 in probes "
             "of user code and of acu itself and 0 in those of the kernel.",

@@ -3,24 +3,12 @@
 // us (containers).
 #include "symbol/binaries.h"
 
-#include "base/text.h"
 #include "symbol/process_map.h"
 
 #include <cstdio>
-#include <dirent.h>
 #include <set>
 
 namespace symbol {
-
-static std::vector<pid_t> all_processes() {
-  std::vector<pid_t> out;
-  DIR* folder = ::opendir("/proc");
-  if (!folder) return out;
-  while (const dirent* entry = ::readdir(folder))
-    if (auto pid = base::parse_integer(entry->d_name)) out.push_back(static_cast<pid_t>(*pid));
-  ::closedir(folder);
-  return out;
-}
 
 // The file of a mapping: by its path where that leads to it, else as the process sees it, else by the
 // mapping.
@@ -43,11 +31,13 @@ Binary* Binaries::open_running(pid_t pid, const Mapping& mapping) {
 std::vector<Binary*> Binaries::find_running() {
   std::vector<Binary*> out;
   std::set<std::pair<uint64_t, uint64_t>> seen; // device and inode
-  for (pid_t pid : all_processes())
+  for (uint32_t process : all_processes()) {
+    const auto pid = static_cast<pid_t>(process);
     for (const Mapping& m : read_process_map(pid)) {
       if (!m.is_file() || !seen.insert({m.device, m.inode}).second) continue;
       if (Binary* binary = open_running(pid, m)) out.push_back(binary);
     }
+  }
   return out;
 }
 

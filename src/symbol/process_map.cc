@@ -3,6 +3,8 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <dirent.h>
+#include <memory>
 #include <sys/sysmacros.h>
 
 namespace symbol {
@@ -69,6 +71,14 @@ const Mapping* find_mapping(const std::vector<Mapping>& map, uint64_t address) {
   if (after == map.begin()) return nullptr;
   const Mapping& m = *std::prev(after);
   return address < m.end ? &m : nullptr;
+}
+
+std::vector<uint32_t> all_processes() {
+  std::vector<uint32_t> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
+  while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr)
+    if (auto pid = base::parse_integer(entry->d_name)) out.push_back(static_cast<uint32_t>(*pid));
+  return out;
 }
 
 } // namespace symbol

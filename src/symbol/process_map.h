@@ -29,6 +29,9 @@ std::vector<Mapping> parse_process_map(std::string_view text, MappingsOf which =
 // Empty when there is no such process any more, or it may not be looked at.
 std::vector<Mapping> read_process_map(pid_t pid, MappingsOf which = MappingsOf::code);
 
+// The processes that run, by their numbers in the /proc of acu; empty where there is none.
+std::vector<uint32_t> all_processes();
+
 // The mapping that holds the address, or nullptr.
 const Mapping* find_mapping(const std::vector<Mapping>& map, uint64_t address);
 

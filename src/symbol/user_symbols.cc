@@ -1,6 +1,5 @@
 #include "symbol/user_symbols.h"
 
-#include "base/text.h"
 #include "format/load_bias.h"
 #include "spec/stack_entries.h"
 #include "symbol/demangle.h"
@@ -8,7 +7,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <dirent.h>
 #include <elf.h>
 
 namespace symbol {
@@ -170,13 +168,8 @@ void UserSymbols::seen(pid_t pid, std::span<const uint64_t> words, uint64_t stac
 }
 
 void UserSymbols::start_survey() {
-  survey_.emplace();
-  DIR* dir = ::opendir("/proc");
-  if (!dir) return;
-  while (const dirent* entry = ::readdir(dir))
-    if (auto pid = base::parse_integer(entry->d_name); pid && survey_->size() < most_surveyed)
-      survey_->push_back(static_cast<pid_t>(*pid));
-  ::closedir(dir);
+  const std::vector<uint32_t> all = all_processes();
+  survey_.emplace(all.begin(), all.begin() + static_cast<ptrdiff_t>(std::min(all.size(), most_surveyed)));
 }
 
 // Processes that run since before the session may end right after their first stack, so all are looked at.

@@ -34,6 +34,7 @@ base::Result<Request> read_request(const session::Arguments& arguments, std::str
   ACU_TRY(const profile::Format* format, profile::format_of_output(out.output));
   if (out.sampling.split_ns && !format->has_slices)
     return base::Error{base::Failure::usage, "`--split` requires an .html or .acu file, not `" + out.output + "`"};
+  out.sampling.has_links = format->has_links;
   if (format->has_interpreters && out.sampling.languages == runtime::Show::folded) out.sampling.languages = runtime::Show::foldable;
   return out;
 }

@@ -3,6 +3,8 @@
 #include "base/counted.h"
 #include "probe/attach.h"
 
+#include <algorithm>
+
 namespace watch {
 
 ProcessWatch::ProcessWatch(symbol::UserSymbols& users) : users_(users) {
@@ -40,10 +42,15 @@ size_t ProcessWatch::drain() {
     if (!concerns(e)) return;
     records++;
     users_.take(e);
-    if (follower_) follower_->take(e);
+    for (Follower* f : followers_) f->take(e);
   });
-  if (records && follower_) follower_->settle();
+  if (records)
+    for (Follower* f : followers_) f->settle();
   return records;
+}
+
+bool ProcessWatch::work() {
+  return std::ranges::any_of(followers_, [](Follower* f) { return f->work(); }) || users_.work();
 }
 
 std::string ProcessWatch::describe() const {

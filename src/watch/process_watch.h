@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 namespace watch {
 
@@ -32,9 +33,10 @@ public:
     virtual void settle() = 0;                                // these were all for now
     virtual bool work() = 0;                                  // see symbol::UserSymbols::work
   };
-  void set_follower(Follower* follower) { follower_ = follower; }
+  void add_follower(Follower* follower) { followers_.push_back(follower); }
+  void remove_follower(Follower* follower) { std::erase(followers_, follower); }
   // See symbol::UserSymbols::work.
-  bool work() { return (follower_ && follower_->work()) || users_.work(); }
+  bool work();
   // Readable when something happened; -1: nothing is followed.
   int wait_fd() const { return events_ ? events_->wait_fd() : -1; }
   const std::string& problem() const { return problem_; }
@@ -48,7 +50,7 @@ private:
   symbol::UserSymbols& users_;
   std::optional<uint32_t> only_;
   std::unordered_set<uint32_t> family_; // with only_
-  Follower* follower_ = nullptr;
+  std::vector<Follower*> followers_; // in the order in which they came
   std::unique_ptr<symbol::ProcessEvents> events_;
   std::string problem_;
 };

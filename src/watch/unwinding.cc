@@ -2,14 +2,13 @@
 
 #include "base/clock.h"
 #include "base/process_memory.h"
-#include "base/text.h"
 #include "spec/stack_entries.h"
+#include "symbol/process_map.h"
 #include "watch/task_members.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <dirent.h>
 #include <numeric>
 #include <unistd.h>
 
@@ -82,7 +81,7 @@ Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::C
                      .walk = [this](const walk_copy& copy) { return walk(copy); },
                      .splice = [this](uint32_t pid, uint32_t language, const runtime::Lists& lists) { return splice(pid, language, lists); },
                      .object = [this](uint32_t pid, const language_object& object) { take_object(pid, object); }});
-  watch_.set_follower(this);
+  watch_.add_follower(this);
   // Whoever is known before the probes are attached needs no copies; the others may wait.
   const auto self = static_cast<uint32_t>(::getpid());
   if (watch_.only())
@@ -93,7 +92,7 @@ Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::C
 }
 
 Unwinding::~Unwinding() {
-  watch_.set_follower(nullptr);
+  watch_.remove_follower(this);
   walker_.set_hooks({});
 }
 
@@ -307,13 +306,8 @@ void Unwinding::retry_names() {
 bool Unwinding::survey(uint64_t longest) {
   const uint64_t start = cpu_clock_ns();
   if (!survey_) {
-    survey_.emplace();
-    if (DIR* dir = ::opendir("/proc")) {
-      while (const dirent* entry = ::readdir(dir))
-        if (auto pid = base::parse_integer(entry->d_name); pid && survey_->size() < most_surveyed)
-          survey_->push_back(static_cast<uint32_t>(*pid));
-      ::closedir(dir);
-    }
+    survey_ = symbol::all_processes();
+    survey_->resize(std::min(survey_->size(), most_surveyed));
   }
   while (!survey_->empty() && cpu_clock_ns() - start < longest) {
     uint32_t pid = survey_->back();

@@ -1,5 +1,6 @@
 // Any bytes as an ELF file: its sections made plain, its symbols, what it says of itself.
 #include "format/elf_file.h"
+#include "format/thread_variable.h"
 
 #include <cstdint>
 
@@ -9,7 +10,12 @@ static void look(const format::ElfFile& file) {
   for (const format::ElfSection& s : elf.sections()) {
     if (asked++ > 64) break; // a file of headers alone would take all the time
     (void)file.section(s);
-    elf.for_each_symbol(s, [&](const format::ElfSymbol& symbol) { (void)elf.offset_of_address(symbol.value); });
+    std::string_view last;
+    elf.for_each_symbol(s, [&](const format::ElfSymbol& symbol) {
+      (void)elf.offset_of_address(symbol.value);
+      last = symbol.name;
+    });
+    (void)format::find_thread_variable(file, last);
   }
   (void)file.section(".debug_info");
   (void)file.build_id();

@@ -84,6 +84,32 @@ TEST(Otlp, StacksHaveTheirSums) {
   EXPECT_EQ(attribute(numbers(fields_of(mappings.at(1).bytes()), 5).at(0)), "process.executable.build_id.gnu=abcd");
 }
 
+// A link has bytes, is there once, and is found by its number.
+TEST(Otlp, SamplesLinkToSpans) {
+  const std::string trace = "000102030405060708090a0b0c0d0eff";
+  Profile p;
+  add(p, {{"main"}}, 3, 3, {.request = {trace, "00000000000000a1"}});
+  add(p, {{"main"}}, 4);
+  add(p, {{"main"}, {"work"}}, 5, 5, {.request = {trace, "00000000000000a1"}});
+  add(p, {{"main"}}, 6, 6, {.request = {trace, "00000000000000a2"}});
+  const std::string bytes = write_otlp(p);
+  const Message request = fields_of(bytes);
+  const auto links = all(fields_of(all(request, 2).at(0).bytes()), 4);
+  ASSERT_EQ(links.size(), 3u);
+  EXPECT_TRUE(links[0].bytes().empty());
+  const Message profile = fields_of(all(fields_of(all(fields_of(all(request, 1).at(0).bytes()), 2).at(0).bytes()), 2).at(0).bytes());
+  std::map<std::string, uint64_t> sums; // by the last byte of the span
+  for (const base::ProtoReader& each : all(profile, 2)) {
+    const Message sample = fields_of(each.bytes());
+    const Message link = fields_of(links.at(number(sample, 3)).bytes());
+    const std::string id(link.empty() ? "" : all(link, 1).at(0).text()), span(link.empty() ? "" : all(link, 2).at(0).text());
+    EXPECT_EQ(id, link.empty() ? "" : std::string("\0\1\2\3\4\5\6\7\10\11\12\13\14\15\16\377", 16));
+    sums[span] += numbers(sample, 4).at(0);
+  }
+  const std::string zeros(7, '\0');
+  EXPECT_EQ(sums, (std::map<std::string, uint64_t>{{"", 4}, {zeros + "\xa1", 8}, {zeros + "\xa2", 6}}));
+}
+
 // Samples of the CPU are time.
 TEST(Otlp, SamplesAreTime) {
   Profile p;

@@ -344,5 +344,33 @@ TEST(Protobuf, FixedNumbersAndUnknownFieldsArePassedOver) {
   }
 }
 
+// Labels of others that are no identifiers of Trace Context link to nothing.
+TEST(Pprof, OnlyIdentifiersAreLinks) {
+  const std::string trace(32, 'a'), span(16, 'b');
+  const auto links_with = [](const std::string& trace_id, const std::string& span_id) {
+    base::ProtoWriter out, sample;
+    const std::vector<std::string> texts = {"", "samples", "count", "trace_id", "span_id", trace_id, span_id};
+    base::ProtoWriter type;
+    type.number(1, 1), type.number(2, 2);
+    out.bytes(1, type.text());
+    sample.packed(2, {1});
+    for (uint64_t label : {3, 4}) {
+      base::ProtoWriter m;
+      m.number(1, label), m.number(2, label + 2);
+      sample.bytes(3, m.text());
+    }
+    out.bytes(2, sample.text());
+    for (const std::string& t : texts) out.bytes(6, t);
+    auto p = read_pprof(out.text());
+    EXPECT_TRUE(p.ok());
+    return p.ok() ? p->links().size() - 1 : 99;
+  };
+  EXPECT_EQ(links_with(trace, span), 1u);
+  EXPECT_EQ(links_with(trace, ""), 0u);
+  EXPECT_EQ(links_with(trace + "a", span), 0u);
+  EXPECT_EQ(links_with(std::string(32, 'x'), span), 0u);
+  EXPECT_EQ(links_with("7", "8"), 0u);
+}
+
 } // namespace
 } // namespace profile

@@ -26,13 +26,14 @@ inline uint32_t node_of(Profile& p, const std::vector<Step>& steps) {
 struct Ran {
   std::string_view process = "app", thread = "app";
   uint32_t pid = 17, tid = 17;
+  Link request = {};
 };
 
 // A sample; its number.
 inline uint32_t add(Profile& p, const std::vector<Step>& steps, uint64_t weight, uint64_t count = 0, const Ran& by = {}) {
   const uint32_t thread = p.thread({by.pid, by.tid, p.text(by.process), p.text(by.thread)});
   p.about.samples += count ? count : weight;
-  return p.add(thread, node_of(p, steps), weight, count ? count : weight);
+  return p.add(thread, node_of(p, steps), weight, count ? count : weight, p.link(by.request));
 }
 
 // What a format keeps of a recording.
@@ -55,6 +56,7 @@ inline std::string lines_of(const Profile& p, const Kept& kept = {}) {
     }
     line += " = " + std::to_string(s.weight);
     if (kept.counts) line += " of " + std::to_string(s.count);
+    if (s.link) line += " in " + p.links()[s.link].trace_id + " " + p.links()[s.link].span_id;
     lines.push_back(std::move(line));
   }
   std::ranges::sort(lines);

@@ -42,6 +42,7 @@ Profile sample() {
   add(p, {{"main"}, {"work", "/lib/w.so"}, {"helper", "/lib/w.so", FrameKind::inlined}}, 5, 2);
   add(p, {{"main"}, {"vfs_read", "[kernel]", FrameKind::kernel}, {"[waiting]", "", FrameKind::note}}, ~uint64_t{0} >> 1, ~uint64_t{0} >> 2);
   add(p, {{"x+0x1", "/lib/w.so", FrameKind::user, false}, {"handler", "/srv/x", FrameKind::test}}, 1, 1, {.thread = "größe", .pid = ~0u, .tid = ~0u});
+  add(p, {{"main"}, {"work", "/lib/w.so"}}, 4, 4, {.request = {"0123456789abcdef0123456789abcdef", "fedcba9876543210"}});
   p.build_ids[p.text("/lib/w.so")] = "00ff12";
   return p;
 }

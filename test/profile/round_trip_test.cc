@@ -71,6 +71,34 @@ TEST(RoundTrip, EachFormat) {
   }
 }
 
+// A stack in several requests: formats with a place for them keep each, the others their sum.
+TEST(RoundTrip, LinksToRequests) {
+  const std::string trace = "0123456789abcdef0123456789abcdef", other = "ffffffffffffffffffffffffffffffff";
+  Profile p;
+  add(p, {{"main"}, {"work"}}, 5, 5, {.request = {trace, "00000000000000a1"}});
+  add(p, {{"main"}, {"work"}}, 6, 6, {.request = {trace, "00000000000000a2"}});
+  add(p, {{"main"}, {"work"}}, 7, 7, {.request = {other, "00000000000000a1"}});
+  add(p, {{"main"}, {"work"}}, 8, 8);
+  add(p, {{"main"}, {"work"}}, 1, 1, {.request = {trace, "00000000000000a1"}});
+  ASSERT_EQ(p.samples().size(), 4u);
+  ASSERT_EQ(p.samples()[0].weight, 6u);
+  int with_links = 0;
+  for (const Format& f : formats()) {
+    if (!f.read) continue;
+    auto again = f.read(f.write(p));
+    ASSERT_TRUE(again.ok()) << f.name;
+    EXPECT_EQ(again->total(), 27u) << f.name;
+    EXPECT_EQ(write_folded(*again), "app;main;work 27\n") << f.name;
+    if (f.has_links) {
+      with_links++;
+      EXPECT_EQ(lines_of(*again), lines_of(p)) << f.name;
+    } else {
+      EXPECT_EQ(again->links().size(), 1u) << f.name;
+    }
+  }
+  EXPECT_EQ(with_links, 2); // acu's own, pprof; OpenTelemetry's is only written
+}
+
 // The bytes alone tell which format it is.
 TEST(RoundTrip, EachFormatIsKnownByItsBytes) {
   Scratch scratch;

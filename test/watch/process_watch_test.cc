@@ -48,7 +48,7 @@ class ProcessWatching : public testing::Test {
 protected:
   void SetUp() override {
     if (!watch.problem().empty()) GTEST_SKIP() << watch.problem();
-    watch.set_follower(&recorder);
+    watch.add_follower(&recorder);
   }
   // A process that does this and has ended.
   static pid_t child(const std::function<void()>& does) {
