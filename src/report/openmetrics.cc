@@ -54,7 +54,83 @@ void append_sample(std::string& out, std::string_view name, std::string_view suf
   out += '\n';
 }
 
+// The parts of values that are more than a number: numbers are families of their own, texts the labels of one that says what is so.
+class Parts {
+public:
+  explicit Parts(const type::Type& value) : value_(value) {
+    const std::vector<std::byte> none(value.size);
+    each(none, [&](std::string_view name, const type::Type& type, Bytes) {
+      const bool is_number_of_part = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])); // of tuples
+      const std::string plain = is_number_of_part ? std::string() : metric_name(name);
+      const bool is_free = !plain.empty() && std::ranges::find(parts_, plain, &Part::name) == parts_.end();
+      parts_.push_back({is_free ? plain : "value" + (is_whole() ? "" : std::to_string(parts_.size())), is_number(type), {}});
+    });
+  }
+  void add(Context& context, std::string_view family, const std::string& labels, Bytes value) {
+    std::string texts = labels;
+    size_t at = 0;
+    each(value, [&](std::string_view, const type::Type& type, Bytes bytes) {
+      Part& part = parts_[at++];
+      if (!part.is_number) return append_label(texts, free_label(labels, part.name), text_of(context, type, bytes));
+      std::string number;
+      if (type.is(Kind::floating))
+        number = text_of(context, type, bytes);
+      else
+        append(number, {extend(type, bytes), type.is_signed});
+      if (std::isdigit(static_cast<unsigned char>(number.back()))) // a number of floating point may be none
+        append_line(part.samples, std::string(family).append("_").append(part.name), labels, number);
+    });
+    append_line(texts_, std::string(family) + "_info", texts, "1");
+  }
+  void append_to(std::string& out, std::string_view family, std::string_view help) const {
+    for (const Part& part : parts_) {
+      if (!part.is_number) continue;
+      append_family(out, std::string(family).append("_").append(part.name), "gauge", "", help);
+      out += part.samples;
+    }
+    if (std::ranges::all_of(parts_, &Part::is_number)) return;
+    append_family(out, family, "info", "", help);
+    out += texts_;
+  }
+
+private:
+  struct Part {
+    std::string name;
+    bool is_number = false;
+    std::string samples;
+  };
+
+  static bool is_number(const type::Type& t) { return t.is(Kind::integer) || t.is(Kind::boolean) || t.is(Kind::floating); }
+  // A key has this label already: the part's is behind it.
+  static std::string free_label(const std::string& labels, const std::string& name) {
+    const bool is_taken = labels.starts_with(name + "=\"") || labels.find("\"," + name + "=\"") != labels.npos;
+    return is_taken ? name + "_value" : name;
+  }
+  static void append_line(std::string& out, std::string_view name, const std::string& labels, std::string_view number) {
+    out.append(name);
+    if (!labels.empty()) out += "{" + labels + "}";
+    out.append(" ").append(number).append("\n");
+  }
+  bool is_whole() const { return !value_.is(Kind::tuple) && !value_.is(Kind::structure); }
+  template<class Take> void each(Bytes value, const Take& take) const {
+    if (is_whole())
+      take(std::string_view(), value_, value);
+    else
+      for_each_member(value_, value, take);
+  }
+
+  const type::Type& value_;
+  std::vector<Part> parts_;
+  std::string texts_;
+};
+
 bool is_plain(const type::Type& t) { return t.is(Kind::integer) || t.is(Kind::boolean) || t.is(Kind::enumeration); }
+
+// A number, or several that are one metric.
+bool is_one_number(const type::Type& value) {
+  constexpr Kind numbers[] = {Kind::count, Kind::sum, Kind::min, Kind::max, Kind::avg, Kind::stats};
+  return is_plain(value) || value.is_histogram() || std::ranges::find(numbers, value.kind) != std::end(numbers);
+}
 
 std::string_view type_of(const type::Type& value) {
   if (value.is_histogram()) return "histogram";
@@ -131,9 +207,8 @@ std::string metric_name(std::string_view text) {
 }
 
 std::string_view not_a_metric(const ir::Map& map) {
-  const type::Type& value = *map.value;
-  constexpr Kind numbers[] = {Kind::count, Kind::sum, Kind::min, Kind::max, Kind::avg, Kind::stats};
-  if (!is_plain(value) && !value.is_histogram() && std::ranges::find(numbers, value.kind) == std::end(numbers)) return "its values are not numbers";
+  if (map.value->is(Kind::tseries)) return "its values are time series";
+  if (map.value->has_stack()) return "its values are stacks";
   return map.key && map.key->has_stack() ? "its keys are stacks" : "";
 }
 
@@ -141,8 +216,14 @@ void append_metrics(std::string& out, Context& context, const MapRequest& r, std
   const type::Type& value = *r.map.value;
   const Selection selection = select(context, r);
   const Labels all(r.map);
+  const std::string help = "The map @" + r.map.name + ".";
+  if (!is_one_number(value)) {
+    Parts parts(value);
+    for (const Item& i : selection.items) parts.add(context, name, all.of(context, i.key), i.value);
+    return parts.append_to(out, name, help);
+  }
   const size_t used = value.is_histogram() ? used_buckets(value, selection.items) : 0;
-  append_family(out, name, type_of(value), "", "The map @" + r.map.name + ".");
+  append_family(out, name, type_of(value), "", help);
   for (const Item& i : selection.items) {
     const std::string labels = all.of(context, i.key);
     if (value.is_histogram())

@@ -22,11 +22,14 @@ std::string metric_name(std::string_view text);
 
 // Why a map is no metric, for a sentence ("its keys are stacks"); empty: it is one.
 std::string_view not_a_metric(const ir::Map& map);
-// One family of this name, with a sample for each key, whose parts are labels:
+// Of numbers one family of this name, with a sample for each key, whose parts are labels:
 //   count, sum of unsigned numbers    counter
 //   other numbers, min, max           gauge
 //   avg, stats                        summary: _count and _sum
 //   hist, lhist                       histogram: the upper bounds are those of the buckets, which hold integers
+// Of all else, a family for each part that is a number (NAME_PART, a gauge), and an info (NAME_info) with the others as labels:
+//   tuples, records, structures       their members; those without a name are value0, value1, …
+//   text, addresses, names            one part, `value`
 // `request.top` limits the keys, `request.div` is not used.
 void append_metrics(std::string& out, Context& context, const MapRequest& request, std::string_view name);
 

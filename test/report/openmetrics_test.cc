@@ -77,11 +77,28 @@ TEST_F(Metrics, OnlyTheLargestKeys) {
   EXPECT_EQ(samples(m, {{words({1}), words({30})}, {words({2}), words({10})}, {words({3}), words({20})}}, 2), "acu_m{k=\"3\"} 20\nacu_m{k=\"1\"} 30\n");
 }
 
+// Members that are numbers are families of their own; one that is text is a label of an info, beside those of the key.
+TEST_F(Metrics, PartsOfValues) {
+  const ir::Map pairs = keyed(types.int64(), {"pid"}, tuple({types.int64(), types.int64()}));
+  EXPECT_EQ(metrics(pairs, {{words({7}), words({1, -2})}}),
+            "# TYPE acu_m_value0 gauge\n# HELP acu_m_value0 The map @m.\nacu_m_value0{pid=\"7\"} 1\n"
+            "# TYPE acu_m_value1 gauge\n# HELP acu_m_value1 The map @m.\nacu_m_value1{pid=\"7\"} -2\n");
+  EXPECT_EQ(samples(pairs, {{words({7}), words({1, 2})}, {words({8}), words({3, 4})}}),
+            "acu_m_value0{pid=\"7\"} 1\nacu_m_value0{pid=\"8\"} 3\nacu_m_value1{pid=\"7\"} 2\nacu_m_value1{pid=\"8\"} 4\n");
+  EXPECT_EQ(metrics(keyed(types.int64(), {"pid"}, types.string(8)), {{words({7}), raw_text("a\"b", 8)}}),
+            "# TYPE acu_m info\n# HELP acu_m The map @m.\nacu_m_info{pid=\"7\",value=\"a\\\"b\"} 1\n");
+  const type::Type* mixed = tuple({types.string(8), types.int64()});
+  EXPECT_EQ(samples(map_of("m", nullptr, mixed, ir::MapKind::array), {{{}, joined({raw_text("x", 8), words({5})})}}), "acu_m_value1 5\nacu_m_info{value0=\"x\"} 1\n");
+  // A key has the name already.
+  EXPECT_EQ(samples(keyed(types.int64(), {"value0"}, mixed), {{words({7}), joined({raw_text("x", 8), words({5})})}}),
+            "acu_m_value1{value0=\"7\"} 5\nacu_m_info{value0=\"7\",value0_value=\"x\"} 1\n");
+  EXPECT_EQ(metrics(pairs, {}), "# TYPE acu_m_value0 gauge\n# HELP acu_m_value0 The map @m.\n# TYPE acu_m_value1 gauge\n# HELP acu_m_value1 The map @m.\n");
+}
+
 TEST_F(Metrics, WhatIsNone) {
-  EXPECT_EQ(not_a_metric(map_of("m", types.int64(), types.string(8))), "its values are not numbers");
-  EXPECT_EQ(not_a_metric(map_of("m", types.int64(), tuple({types.int64(), types.int64()}))), "its values are not numbers");
   const type::Type* stack = types.stack(Kind::ustack, type::StackMode::bpftrace, 9);
   EXPECT_EQ(not_a_metric(map_of("m", tuple({types.int64(), stack}), types.simple(Kind::count))), "its keys are stacks");
+  EXPECT_EQ(not_a_metric(map_of("m", types.int64(), tuple({types.int64(), stack}))), "its values are stacks");
   EXPECT_EQ(not_a_metric(map_of("m", types.int64(), types.simple(Kind::count))), "");
   EXPECT_EQ(metric_name("read-bytes.2"), "read_bytes_2");
   EXPECT_EQ(metric_name("2nd"), "_2nd");

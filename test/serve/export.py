@@ -166,11 +166,24 @@ def prometheus_has_the_same_numbers(acu):
 
 
 def maps_that_are_no_metrics_are_named(acu):
-    with Export(acu, "-e", f'{GETPGID} {{ @text = comm; @stacks[kstack] = count(); @pair[pid] = (1, 2); @n = count(); }}') as export:
+    with Export(acu, "-e", f'{GETPGID} {{ @stacks[kstack] = count(); @series = tseries(1, 1s, 4); @n = count(); }}') as export:
         said = export.said()
-        for sentence in ("@text is not exported: its values are not numbers", "@stacks is not exported: its keys are stacks", "@pair is not exported: its values are not numbers"):
+        for sentence in ("@stacks is not exported: its keys are stacks", "@series is not exported: its values are time series"):
             need(sentence in said, said)
         need({name for name, _ in export.series() if not name.startswith("acu_export_")} <= {"acu_n_total"}, str(export.series()))
+
+
+def values_of_several_parts(acu):
+    with Caller() as caller:
+        script = f"{GETPGID} {caller.condition} {{ @last[args.pid] = (pid = pid, name = comm, odd = args.pid % 2 == 1); @text = comm; @pair[args.pid] = (args.pid + 1, -5); }}"
+        with Export(acu, "-e", script) as export:
+            caller.call(3, 7)
+            series = export.series()
+            expected = {("acu_last_pid", (("pid", "7"),)): caller.child.pid, ("acu_last_odd", (("pid", "7"),)): 1, ("acu_last_info", (("name", NAME), ("pid", "7"))): 1,
+                        ("acu_text_info", (("value", NAME),)): 1, ("acu_pair_value0", (("pid", "7"),)): 8, ("acu_pair_value1", (("pid", "7"),)): -5}
+            found = {(name, tuple(sorted(labels))): n for (name, labels), n in series.items() if not name.startswith("acu_export_")}
+            need(found == expected, f"{found}")
+            need("is not exported" not in export.said(), export.said())
 
 
 def only_the_largest_keys(acu):
@@ -238,7 +251,7 @@ def the_end_of_the_script_ends_it(acu):
         need(export.end(signal.SIGINT) == 0, export.said())
 
 
-TESTS = [counts_are_those_of_the_calls, promtool_accepts_it, prometheus_has_the_same_numbers, maps_that_are_no_metrics_are_named, only_the_largest_keys, full_maps_are_counted, a_tool_by_its_name,
+TESTS = [counts_are_those_of_the_calls, promtool_accepts_it, prometheus_has_the_same_numbers, maps_that_are_no_metrics_are_named, values_of_several_parts, only_the_largest_keys, full_maps_are_counted, a_tool_by_its_name,
          other_requests_are_refused, a_token_and_tls, what_cannot_be_listened_on, the_end_of_the_script_ends_it]
 
 if __name__ == "__main__":
