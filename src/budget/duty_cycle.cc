@@ -21,6 +21,7 @@ constexpr uint64_t look_ns = 5 * ms;       // interval for checking whether the 
 constexpr uint64_t period_ns = 100 * ms;   // of a window and its gap, where the window is not the shortest
 constexpr uint64_t longest_gap_ns = 2000 * ms;
 constexpr uint64_t shortest_gap = 4;       // in shortest windows: to attach and detach is not free either
+constexpr double hit_error = 0.2;          // of the cost of a hit: more where caches are full of what the program itself uses
 constexpr double unmeasured_cost = 0.5;    // CPUs, where the kernel does not measure run times (it wants CAP_SYS_ADMIN)
 
 } // namespace
@@ -165,6 +166,7 @@ void DutyCycle::account() {
   open_ns_ += window;
   in_windows_ += own;
   stood_for_ += stands_for;
+  took_for_ += (passed - own) * static_cast<double>(each_) / one;
   run_ns_ += window * run_share_;
   if (!is_of_process_) return; // its sums are counted, so they have no standard error
   auto seen = session::read_sum(program_, backend_.engine(), "seen");
@@ -191,6 +193,8 @@ std::optional<double> DutyCycle::standard_error() const {
   const auto n = static_cast<double>(counted_windows_);
   return std::sqrt(std::max(squares, 0.0) * n / (n - 1)) / sum_w_;
 }
+
+double DutyCycle::doubt() const { return hit_error * (slowdown() - 1); }
 
 base::Status DutyCycle::set_each(uint64_t each) {
   each_ = each;

@@ -46,6 +46,10 @@ public:
   double correction_of_last_gap() const;
   // Relative standard error of a sum of weights, from the differences between windows; nothing: there were too few.
   std::optional<double> standard_error() const;
+  // How many times as long the process takes for its work while probes are attached; 1: not known, or cycles of the host.
+  double slowdown() const { return stood_for_ > 0 ? 1 + took_for_ / stood_for_ : 1; }
+  // Relative error that a sum may have in addition: what probes take of the process is itself an estimate, and the slower the process the less is left of its CPU time.
+  double doubt() const;
   // CPUs that the programs will use if events continue as in the last window; `duration_ns` 0: no limit.
   double expected_run_share(uint64_t duration_ns) const;
   // Run time of the programs in all windows, extrapolated from the measured pieces; ns.
@@ -85,6 +89,7 @@ private:
   uint64_t windows_ = 0;
   double progress_ = 0;      // as the window or gap began
   double in_gaps_ = 0, in_windows_ = 0, stood_for_ = 0; // progress in those that are over; the latter weighted as their events
+  double took_for_ = 0; // what probes took of the process in windows, weighted as their events
   double open_ns_ = 0, run_ns_ = 0;
   // Of windows: x, what they stand for, and w, the weight of their events.
   uint64_t seen_ = 0;

@@ -682,6 +682,12 @@ void Sampler::scale() {
   if (has_gaps)
     profile.about.notes.push_back("probes were attached " + in_percent(100 * attached) + " of the time to limit overhead: totals are estimates" +
                                   (error ? ", standard error " + in_percent(100 * *error) : "") + " (--exact keeps them attached)");
+  constexpr double least_doubt = 0.05; // below what other estimates are off by
+  if (has_gaps && duty_cycle->doubt() > least_doubt) {
+    char text[120];
+    std::snprintf(text, sizeof text, "the program took %.1f times as long while probes were attached: totals may be wrong by %.0f%%", duty_cycle->slowdown(), 100 * duty_cycle->doubt());
+    profile.about.notes.push_back(text);
+  }
   if (duty_cycle && !duty_cycle->failure().empty())
     profile.about.notes.push_back("probes could not be attached again, so later events are estimated: " + duty_cycle->failure());
   const uint64_t sampled = profile.total();
