@@ -21,7 +21,7 @@ struct Format {
   bool (*is_this)(std::string_view bytes);
   base::Result<Profile> (*read)(std::string_view bytes);
   bool has_slices = false; // of time are kept
-  bool has_links = false; // to requests (Profile::links) are kept
+  bool has_links = false; // to requests (Profile::links) are recorded for it; pages and images have those of the recording in them
   bool has_interpreters = false; // frames of interpreters are kept, so that they can be shown or hidden
 };
 
