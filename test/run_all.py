@@ -203,8 +203,9 @@ SUITES = {
 # what waits more than it works, and looks at its own processes alone.
 BESIDE = (
     (5, ("kernels",)),
-    (0, ("docs", "fleet", "console", "emit_debuggers", "core", "odd_names", "graph", "dropin", "linkers", "php", "perl", "ruby", "java", "go", "user", "access", "push", "export_maps",
-         "emit", "emit_kernel", "exports", "timeline", "mcp", "learn", "names", "python_values", "sql", "dlang", "stap", "own_tools", "diagnostics", "arguments", "cli")),
+    (0, ("docs", "console", "emit_debuggers", "core", "graph", "dropin", "linkers", "php", "perl", "ruby", "java", "user", "export_maps", "emit", "emit_kernel", "exports", "timeline",
+         "mcp", "names", "python_values", "sql", "dlang", "stap", "own_tools", "diagnostics", "arguments", "cli")),
+    (0, ("process_instruments", "fleet", "push", "access", "go", "learn", "odd_names")),
 )
 # They look at what the whole host does, or count what the kernel has, and begin when those beside are done, but for the virtual machines.
 LAST = ("tools", "one_liners", "leftovers", "faults", "capabilities")

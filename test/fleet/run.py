@@ -30,12 +30,14 @@ TMP = tempfile.mkdtemp(prefix="acu-fleet-")
 TOKENS = {name: (name + "-") * 8 for name in ("web1", "web2", "db1")}
 TABLES = ["samples", "samples_minute", "samples_hour", "samples_fleet", "series", "series_minute", "series_hour"]
 BURNER = """
-import sys
+import time
 def busy_function():
     n = 0
     for i in range(20000): n += i * i
     return n
-while True: busy_function()
+while True:
+    for _ in range(10): busy_function()
+    time.sleep(0.02)
 """
 counter = 0
 

@@ -44,7 +44,8 @@ SCRIPTS = {
         tracepoint:sched:sched_switch /@armed[tid] && args.prev_state == 1/ {{ delete(@armed[tid]); {PRINT} }}""",
 }
 EVERY = "--all" in sys.argv
-COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 2000 if EVERY else 1000, "spin": 2000 if EVERY else 400}  # of stacks
+MANY = 2000 if EVERY else 800  # stacks
+COUNTS = {"getppid": MANY, "uprobe": MANY, "sleep": MANY, "spin": 2000 if EVERY else 400}
 STOPS = {"snap": 100, "core": 20} if EVERY else {"snap": 40, "core": 10}  # of stacks of stopped programs, by the command that shows them
 TRIGGERS = {"uprobe": "getppid"}  # of scripts, where it has another name
 PYTHONS = ["/usr/bin/python{}", "/usr/local/bin/python{}", os.path.expanduser("~/.pyenv/versions/{}.*/bin/python{}")]

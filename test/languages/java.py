@@ -15,7 +15,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COMM, EVERY, LIMIT, STOPS, acu_run, check_seeded, check_shares, check_stopped, first_stack, take_commands, wait_for_read
+from common import COMM, EVERY, LIMIT, MANY, STOPS, acu_run, check_seeded, check_shares, check_stopped, first_stack, take_commands, wait_for_read
 from tally import Skipped, need, run_tests, take_filter
 
 # Parameters are not in tracebacks of Java; native frames have an offset, and files of Java no folder. What triggers (java.io.File) is not written down.
@@ -110,10 +110,10 @@ def stopped(command, how):
 def tests(commands):
     for command in commands:
         name = " ".join(command)
-        yield f"{name}: unlink, attached before it starts", seeded(command, (), "unlink", "unlink", 2000)
-        yield f"{name}: unlink, attached after it starts", seeded(command, (), "unlink", "unlink", 2000, "after")
+        yield f"{name}: unlink, attached before it starts", seeded(command, (), "unlink", "unlink", MANY)
+        yield f"{name}: unlink, attached after it starts", seeded(command, (), "unlink", "unlink", MANY, "after")
         if command == ("java",):  # in another root it is another libc
-            yield f"{name}: uprobe", seeded(command, (), "remove", "unlink", 2000)
+            yield f"{name}: uprobe", seeded(command, (), "remove", "unlink", MANY)
         yield f"{name}: spin", seeded(command, (), "unlink, spin", "spin", 2000 if EVERY else 400)
         yield f"{name}: sleep", seeded(command, (), "unlink, sleep", "sleep", 2000 if EVERY else 400)
         yield f"{name}: threads", seeded(command, (), "unlink", "unlink", 300, "before", "4")

@@ -15,7 +15,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COUNTS, LIMIT, STOPS, TRIGGERS, check_busy, check_seeded, check_shares, check_stopped, first_stack
+from common import COUNTS, LIMIT, MANY, STOPS, TRIGGERS, check_busy, check_seeded, check_shares, check_stopped, first_stack
 from tally import SLOWNESS, Skipped, need, run_tests, take_filter
 
 SEEDED = os.path.join(HERE, "seeded.lua")
@@ -134,7 +134,7 @@ def tests():
             yield f"{name}, running, {how}", running(command, how)
     for version in ("5.1", "5.2", "5.3", "5.4"):
         for how in ("before", "after"):
-            yield f"Lua {version}, unlink, attached {how} it starts", seeded_lua(version, "unlink", "getppid", 2000, how)
+            yield f"Lua {version}, unlink, attached {how} it starts", seeded_lua(version, "unlink", "getppid", MANY, how)
         yield f"Lua {version}, spin", seeded_lua(version, "unlink, spin", "spin", COUNTS["spin"], "after")
 
 

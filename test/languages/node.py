@@ -13,7 +13,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import EVERY, STOPS, acu_run, check_seeded, check_shares, check_stopped, first_stack, take_commands, wait_for_read
+from common import EVERY, MANY, STOPS, acu_run, check_seeded, check_shares, check_stopped, first_stack, take_commands, wait_for_read
 from tally import Skipped, need, run_tests, take_filter
 
 # Native frames have an offset. What triggers (node:fs) is not written down, nor are functions of the engine, which have no file.
@@ -114,8 +114,8 @@ def stopped(command, how):
 def tests(commands):
     for command in commands:
         name = " ".join(command)
-        yield f"{name}: unlink, attached before it starts", seeded(command, (), "unlink", "unlink", 2000)
-        yield f"{name}: unlink, attached after it starts", seeded(command, (), "unlink", "unlink", 2000, "after")
+        yield f"{name}: unlink, attached before it starts", seeded(command, (), "unlink", "unlink", MANY)
+        yield f"{name}: unlink, attached after it starts", seeded(command, (), "unlink", "unlink", MANY, "after")
         yield f"{name}: spin", seeded(command, (), "spin", "spin", 2000 if EVERY else 400)
         yield f"{name}: sleep", seeded(command, (), "unlink, sleep", "sleep", 2000 if EVERY else 400)
         yield f"{name}: threads", seeded(command, (), "unlink", "unlink", 300, "before", "4")

@@ -18,14 +18,16 @@ from tally import need, patient
 sys.setrecursionlimit(50000)  # call trees are as deep as stacks
 TMP = tempfile.mkdtemp(prefix="acu-serve-")
 BURNER = """
-import ctypes, sys
+import ctypes, sys, time
 ctypes.CDLL(None).prctl(15, b"burner-" + sys.argv[1].encode())
 def busy_function():
     n = 0
     for i in range(20000): n += i * i
     return n
 def loop():
-    while True: busy_function()
+    while True:
+        for _ in range(10): busy_function()
+        time.sleep(0.02)  # others need the CPU, too
 loop()
 """
 CHANGE = {"X-Acu": "1", "Content-Type": "application/json"}
