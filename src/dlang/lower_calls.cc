@@ -287,8 +287,6 @@ Value Lowering::lower_call(const Node& n) {
     const bool is_stored = n.text == "inet_ntoa" && place_of(*number); // in memory of alloca()
     return {make.call("ntop", {make.number(n.text == "inet_ntoa" ? AF_INET : AF_INET6), is_stored ? cast(lower(*number).e, uint32_type) : argument(0)}), {Type::other}};
   }
-  constexpr std::string_view actions[] = {"printf",      "trace",  "tracemem", "printa", "exit",  "normalize", "denormalize", "trunc",
-                                          "clear",       "system", "speculate", "commit", "discard", "raise", "stop", "print", "freopen", "ftruncate", "setopt", "copyinto", "bcopy"};
   constexpr std::string_view known[] = {"copyin", "copyinstr", "stringof", "rand", "speculation", "func", "sym", "ufunc", "usym", "uaddr", "htons", "ntohs", "htonl", "ntohl",
                                         "getmajor", "getminor", "inet_ntop", "inet_ntoa", "inet_ntoa6", "stack", "ustack", "jstack", "strlen", "strjoin", "strtok", "substr", "basename", "dirname", "index", "strtoll", "lltostr", "json", "alloca", "progenyof",
                                         "rindex", "strstr", "strchr", "strrchr", "cleanpath", "toupper", "tolower"};

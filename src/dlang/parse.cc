@@ -203,7 +203,7 @@ void Parser::parse_body(Clause clause, bool is_branch) {
       if (peek().is_word(word))
         return error(tag::syntax, peek().where, word == "else" ? "this `else` has no `if`" : "D has no `" + std::string(word) + "`",
                      word == "else" ? "" : "write a clause with a predicate, or `if (CONDITION) { … } else { … }`");
-    clause.actions.push_back(parse_expression());
+    is_divided |= add_action(clause, parse_expression());
     if (!peek().is("}")) expect(";", "between actions");
   }
   expect("}", "at the end of the clause");
@@ -213,15 +213,9 @@ void Parser::parse_body(Clause clause, bool is_branch) {
 }
 
 // branches = "if" "(" expression ")" ( "{" actions "}" | expression ";" ) [ "else" ( branches | "{" actions "}" | expression ";" ) ]
-// The condition is kept in a variable of the clause: `this->if 1 = (condition) ? 1 : 0`.
 void Parser::parse_branches(Clause& clause) {
   if (++depth_ > max_depth) return error(tag::too_deep, peek().where, "this is nested too deeply");
   const Range where = peek().where;
-  if (clause.predicate && !(clause.predicate->kind == NodeKind::clause && clause.predicate->text.starts_with("if "))) { // computed once, before any action
-    const std::string name = "if " + std::to_string(++conditions_);
-    script_.clauses.push_back({.where = clause.where, .probes = clause.probes, .predicate = nullptr, .actions = {kept_condition(name, clause.predicate)}, .has_body = true});
-    clause.predicate = condition_name(name, clause.predicate->where);
-  }
   expect("(", "and a condition");
   if (failed()) return;
   brackets_++;
@@ -229,6 +223,50 @@ void Parser::parse_branches(Clause& clause) {
   brackets_--;
   expect(")", "behind the condition");
   if (failed()) return;
+  const auto [yes, no] = divide(clause, condition, where);
+  auto branch = [&](const std::string& name) {
+    Clause one = branch_of(clause, name, where);
+    if (accept("{")) return parse_body(std::move(one), true);
+    if (accept_word("if")) {
+      parse_branches(one);
+    } else {
+      add_action(one, parse_expression());
+      expect(";", "behind the action");
+    }
+    if (!one.actions.empty()) script_.clauses.push_back(std::move(one));
+  };
+  branch(yes);
+  if (!failed() && accept_word("else")) branch(no);
+  depth_--;
+}
+
+// `condition ? printf(…) : trace(…);` is such branches, too. Whether the clause was divided.
+bool Parser::add_action(Clause& clause, Node* action) {
+  auto is_action = [](const Node* n) { return n && n->kind == NodeKind::call && base::is_one_of(actions, n->text); };
+  auto has_actions = [&](const auto& self, const Node* n) -> bool {
+    return is_action(n) || (n && n->kind == NodeKind::ternary && (self(self, n->parts[1]) || self(self, n->parts[2])));
+  };
+  if (failed() || action->kind != NodeKind::ternary || !has_actions(has_actions, action)) {
+    clause.actions.push_back(action);
+    return false;
+  }
+  const std::array<std::string, 2> names = divide(clause, action->parts[0], action->where);
+  for (size_t i : {0, 1}) {
+    Clause one = branch_of(clause, names[i], action->where);
+    if (action->parts[1 + i]->kind != NodeKind::integer) add_action(one, action->parts[1 + i]); // `condition ? trace(…) : 1`
+    if (!one.actions.empty()) script_.clauses.push_back(std::move(one));
+  }
+  return true;
+}
+
+// What the clause did until here becomes a clause; another one keeps the condition in a variable: `this->if 1 = (condition) ? 1 : 0`. The names of those for the two
+// branches.
+std::array<std::string, 2> Parser::divide(Clause& clause, Node* condition, Range where) {
+  if (clause.predicate && !(clause.predicate->kind == NodeKind::clause && clause.predicate->text.starts_with("if "))) { // computed once, before any action
+    const std::string name = "if " + std::to_string(++conditions_);
+    script_.clauses.push_back({.where = clause.where, .probes = clause.probes, .predicate = nullptr, .actions = {kept_condition(name, clause.predicate)}, .has_body = true});
+    clause.predicate = condition_name(name, clause.predicate->where);
+  }
   const std::string yes = "if " + std::to_string(++conditions_), no = "if " + std::to_string(++conditions_);
   auto both = [&](Node* a, Node* b) {
     if (!a) return b;
@@ -247,20 +285,11 @@ void Parser::parse_branches(Clause& clause) {
   clause.actions.clear();
   decides.actions = {kept_condition(yes, both(outer, condition)), kept_condition(no, both(outer, negated))};
   script_.clauses.push_back(std::move(decides));
-  auto branch = [&](const std::string& name) {
-    Clause one{.where = clause.where, .probes = clause.probes, .predicate = condition_name(name, where), .actions = {}, .has_body = true};
-    if (accept("{")) return parse_body(std::move(one), true);
-    if (accept_word("if")) {
-      parse_branches(one);
-    } else {
-      one.actions.push_back(parse_expression());
-      expect(";", "behind the action");
-    }
-    if (!one.actions.empty()) script_.clauses.push_back(std::move(one));
-  };
-  branch(yes);
-  if (!failed() && accept_word("else")) branch(no);
-  depth_--;
+  return {yes, no};
+}
+
+Clause Parser::branch_of(const Clause& clause, const std::string& name, Range where) {
+  return {.where = clause.where, .probes = clause.probes, .predicate = condition_name(name, where), .actions = {}, .has_body = true};
 }
 
 Node* Parser::condition_name(const std::string& name, Range where) {

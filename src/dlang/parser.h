@@ -5,6 +5,9 @@
 #include "dlang/lexer.h"
 #include "dlang/parse.h"
 
+#include <array>
+#include <string>
+
 namespace dlang {
 
 class Parser {
@@ -40,6 +43,9 @@ private:
   std::string expand_macros(std::string_view text, Range where);
   void parse_body(Clause clause, bool is_branch);
   void parse_branches(Clause& clause);
+  bool add_action(Clause& clause, Node* action);
+  std::array<std::string, 2> divide(Clause& clause, Node* condition, Range where);
+  Clause branch_of(const Clause& clause, const std::string& name, Range where);
   Node* condition_name(const std::string& name, Range where);
   Node* kept_condition(const std::string& name, Node* condition);
   std::string macro_word(const Token& macro, bool as_text);

@@ -150,6 +150,10 @@ inline constexpr Member members[] = {
     {"curpsinfo", "pr_pgid", 'i', "curtask.signal.pids[2].numbers[0].nr"},
     {"curpsinfo", "pr_sid", 'i', "curtask.signal.pids[3].numbers[0].nr"},
     {"curpsinfo", "pr_zoneid", 'i', "0"},
+    {"curpsinfo", "pr_taskid", 'i', "0"},
+    {"curpsinfo", "pr_projid", 'i', "0"},
+    {"curpsinfo", "pr_poolid", 'i', "0"},
+    {"curpsinfo", "pr_dmodel", 'i', "try(curtask.mm.task_size, (uint64)-1) > 0xffffffff ? 2 : 1"}, // PR_MODEL_LP64, PR_MODEL_ILP32
     {"curpsinfo", "pr_addr", 'u', "(uint64)curtask.group_leader"},
     {"curlwpsinfo", "pr_addr", 'u', "(uint64)curtask"},
     {"curlwpsinfo", "pr_lwpid", 'i', "tid"},

@@ -41,6 +41,10 @@ enum class NodeKind : uint8_t {
   index,     // e[key, …]: parts[0] is what is indexed
 };
 
+// Calls that are statements: they have no value.
+inline constexpr std::string_view actions[] = {"printf", "trace", "tracemem", "printa", "exit", "normalize", "denormalize", "trunc", "clear", "system", "speculate",
+                                               "commit", "discard", "raise", "stop", "print", "freopen", "ftruncate", "setopt", "copyinto", "bcopy"};
+
 struct Node;
 
 // A type as written, typedefs of the script resolved: "struct task_struct *", "uint32_t", "string".

@@ -225,6 +225,8 @@ const Script scripts[] = {
      "five 6 mid"},
     {"#pragma D option quiet\nBEGIN /1/ { x = 1; if (x) { if (x == 2) { printf(\"no\"); } else { printf(\"nested\"); } } }", "nested"},
     {"#pragma D option quiet\nBEGIN { x = 0; if (x++ == 0) { printf(\"first \"); } else { printf(\"other \"); } printf(\"%d\", x); }", "first 1"},
+    {"#pragma D option quiet\nBEGIN { x = 2; x == 1 ? printf(\"one\") : x == 2 ? printf(\"two\") : printf(\"other\"); x == 2 ? trace(\" yes\") : 1; }", "two yes"},
+    {"#pragma D option quiet\nBEGIN { x = 0; x++ ? printf(\"set\") : printf(\"unset\"); printf(\" %d \", x); 0 ? printf(\"no\") : printf(\"%s\", x ? \"a value\" : \"\"); }", "unset 1 a value"},
     {"#pragma D option quiet\nBEGIN /0/ { if (1) { printf(\"no\"); } else { printf(\"neither\"); } }\nBEGIN { printf(\"end\"); }", "end"},
     {"#pragma D option quiet\n#pragma D option strsize=4\nBEGIN { s = \"abcdefgh\"; printf(\"%s \", s); s = strjoin(\"ab\", \"cd\"); printf(\"%s %d\", s, sizeof (loff_t)); }", "abc abc 8"},
     {"#pragma D option quiet\n#pragma D attributes Stable/Stable/Common provider x\n#ident \"text\"\nBEGIN { trace((loff_t)5); }", "5"},
