@@ -26,6 +26,34 @@ class Unreadable(Exception):
     """What a trace has that its reader does not expect."""
 
 
+def fields(data):
+    """The fields of a protocol buffers' message: (number, value); values are numbers or bytes."""
+    at = 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = number()
+        if key & 7 == 0:
+            yield key >> 3, number()
+        elif key & 7 == 2:
+            size = number()
+            at += size
+            yield key >> 3, data[at - size:at]
+        else:
+            at += 8 if key & 7 == 1 else 4
+            yield key >> 3, data[at - 4:at]
+
+
 def read_ctf(folder):
     """(events, the numbers of events that babeltrace2 reports as discarded, times per CPU)"""
     done = subprocess.run(["babeltrace2", "--clock-cycles", folder], capture_output=True, text=True, timeout=600)
@@ -36,8 +64,8 @@ def read_ctf(folder):
         found = LINE.match(line)
         if not found:
             raise Unreadable("babeltrace2: " + line)
-        time, kind, cpu, tid, fields = found.groups()
-        duration = re.match(r"duration = (\d+)", fields)
+        time, kind, cpu, tid, arguments = found.groups()
+        duration = re.match(r"duration = (\d+)", arguments)
         time = int(time)
         events.append(Event(kind, time, int(tid), time - int(duration.group(1)) if duration else time))
         by_cpu[int(cpu)].append(time)

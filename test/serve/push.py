@@ -162,7 +162,7 @@ class Series:
     def __init__(self, labels, acu, files):
         need(len(files) == 1, f"{labels}: {len(files)} profiles")
         self.labels, self.acu, self.bytes = labels, acu, files[0]
-        self.about_ns = time_of_pprof(gzip.decompress(self.bytes))
+        self.about_ns = dict(readers.fields(gzip.decompress(self.bytes))).get(9, 0)  # time_nanos
 
     @functools.cached_property
     def folded(self):
@@ -174,33 +174,6 @@ class Series:
             done = subprocess.run([self.acu, "report", given, "-o", written], capture_output=True, text=True, timeout=patient(60))
             need(done.returncode == 0, f"acu report: {done.stderr}")
             return {stack: int(n) for stack, _, n in (line.rpartition(" ") for line in open(written).read().splitlines())}
-
-
-def time_of_pprof(data):
-    """Field 9 (time_nanos) of the outermost message."""
-    at = 0
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = number()
-        if key & 7 == 2:
-            length = number()  # which moves `at`
-            at += length
-            continue
-        value = number()
-        if key >> 3 == 9:
-            return value
-    return 0
 
 
 state = {}

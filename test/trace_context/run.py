@@ -16,7 +16,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "exports"))
-from readers import messages_of, needs_protobuf, read_whole, use_python_with_protobuf
+from readers import fields, messages_of, needs_protobuf, read_whole, use_python_with_protobuf
 from tally import SLOWNESS, Skipped, need, run_suite
 import tracing
 
@@ -169,34 +169,6 @@ def compare_times(found, own, what):
         # A clock of 2 ms: some samples more or less; without a span are also the program's start and end.
         slack = 0.06 * us + 30_000 + (150_000 if span == ("", "") else 0)
         need(abs(found[span] / 1000 - us) <= slack, f"{what}: {span} has {found[span] / 1e6:.0f} ms, the program took {us / 1000:.0f} ms")
-
-
-def fields(data):
-    """The fields of a protocol buffers' message: (number, value); values are numbers or bytes."""
-    at = 0
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = number()
-        if key & 7 == 0:
-            yield key >> 3, number()
-        elif key & 7 == 2:
-            size = number()
-            at += size
-            yield key >> 3, data[at - size:at]
-        else:
-            at += 8 if key & 7 == 1 else 4
-            yield key >> 3, data[at - 4:at]
 
 
 def numbers(data):
