@@ -22,6 +22,8 @@ import urllib.request
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.dirname(HERE))
+sys.path.append(os.path.join(os.path.dirname(HERE), "serve"))
+import busy_servers
 import mock
 from tally import Skipped, need, patient, run_suite, untimed
 
@@ -58,16 +60,21 @@ class Suite:
 
     def serve_with_users(self):
         """The login page is the real server's: with it, the console has the mock's data no more."""
-        users, errors, login = os.path.join(FOLDER, "users"), os.path.join(FOLDER, "serve.err"), {"name": "vera", "password": "view and see"}
+        users, login = os.path.join(FOLDER, "users"), {"name": "vera", "password": "view and see"}
         subprocess.run([self.acu, "serve", "--users", users, "--add-user", login["name"], "--role", "view"], input=login["password"] + "\n", text=True, check=True, capture_output=True)
+        return {**login, "url": re.search(r"ready at (\S+)", self.serve("users", "--users", users))[1] + "/"}
+
+    def serve(self, name, *options):
+        """Starts acu serve with a store of its own; what it said until it was ready."""
+        errors = os.path.join(FOLDER, name + ".err")
         with open(errors, "w") as file:
-            server = subprocess.Popen([self.acu, "serve", "--users", users, "--listen", "127.0.0.1:0", "--store", os.path.join(FOLDER, "users.db")], stdout=subprocess.DEVNULL, stderr=file)
+            server = subprocess.Popen([self.acu, "serve", "--listen", "127.0.0.1:0", "--store", os.path.join(FOLDER, name + ".db"), *options], stdout=file, stderr=file)
         atexit.register(lambda: (server.terminate(), server.wait()))
         until = time.monotonic() + patient(30)
-        while not (found := re.search(r"ready at (\S+)", open(errors).read())):
-            need(server.poll() is None and time.monotonic() < until, f"acu serve is not ready: {open(errors).read()}")
+        while "ready at" not in (said := open(errors).read()) and "?token=" not in said:
+            need(server.poll() is None and time.monotonic() < until, f"acu serve is not ready: {said}")
             time.sleep(0.05)
-        return {**login, "url": found[1] + "/"}
+        return said
 
     def fetch(self):
         """npm's packages, also those that only tests need. They are kept in the build folder for the next time."""
@@ -141,6 +148,24 @@ class Suite:
         return types_are_right
 
 
+    def new_host(self):
+        """30 s after acu serve has begun, the browser shows functions of an nginx with Lua and of a server in Python, which are busy."""
+        def functions_of_a_new_host():
+            self.require()
+            if self.url:
+                raise Skipped("needs a server that has just begun")
+            if not os.path.exists("/usr/lib/nginx/modules/ngx_http_lua_module.so"):
+                raise Skipped("nginx has no module for Lua (scripts/setup.sh test)")
+            with tempfile.TemporaryDirectory(prefix="acu-console-") as folder, busy_servers.nginx_with_lua(folder) as (_, of_lua), busy_servers.python(folder) as (_, of_python):
+                here = Suite(self.acu, re.search(r"http\S+\?token=\w+", self.serve("new_host"))[0], "")
+                here.settings, here.folder = {**self.settings, "isMock": False}, self.folder
+                here.sign_in()
+                services = [{"service": "nginx", "functions": sorted(of_lua)}, {"service": "python3", "functions": sorted(of_python)}]
+                result = here.run(part="functions_of_a_new_host", services=services, limit=patient(30) * 1000)["functions_of_a_new_host"]
+            need(not result["wrong"], result["wrong"])
+        return functions_of_a_new_host
+
+
 def lock_names_no_host():
     """The lock file pins versions and checksums; where packages come from is each user's setting."""
     for name in ("package-lock.json", ".npmrc", "package.json"):
@@ -153,7 +178,7 @@ def main():
         return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else ""
     only = word("--filter")
     suite = Suite(os.path.abspath(sys.argv[1]), word("--url"), word("--page"))
-    return run_suite([lock_names_no_host, suite.types(), *(suite.story(name, only) for name in STORIES)], FOLDER)
+    return run_suite([lock_names_no_host, suite.types(), suite.new_host(), *(suite.story(name, only) for name in STORIES)], FOLDER)
 
 
 if __name__ == "__main__":

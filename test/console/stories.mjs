@@ -488,6 +488,24 @@ story("users_log_in_and_out", async (page) => {
   await page.getByLabel("Password").waitFor();
 }, { planted: true });
 
+// Of a host on which acu has just begun: `services` are {service, functions}, and the picture of each has one of the functions before the step's limit.
+if (settings.services)
+  story("functions_of_a_new_host", async (page) => {
+    await Promise.all(settings.services.map(async ({ service, functions }) => {
+      const own = await page.context().newPage();
+      const found = async () => {
+        await own.goto(settings.url + "#/services?last=120&service=" + encodeURIComponent(service));
+        await own.reload();
+        for (const name of functions) {
+          await picture(own).locator("#search").fill(name, { timeout: 3000 });
+          await own.waitForTimeout(300);
+          if (parseFloat((await picture(own).locator("#found").textContent()).replace(/^matched /, "")) > 0) return name;
+        }
+      };
+      await until(own, () => found().catch(() => undefined), Boolean);
+    }));
+  });
+
 // ---- runs them
 const browser = await chromium.launch({ executablePath: settings.browser, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"] });
 async function runStory({ name, run, context }) {
