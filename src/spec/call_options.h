@@ -133,6 +133,7 @@ inline constexpr Option why_options[] = {
     {.id = OptionId::comm, .letter = 'C', .name = "comm", .argument = "NAME", .doc = "Ask about the busiest process of this name."},
     {.id = OptionId::duration, .name = "duration", .argument = "TIME", .doc = "Answer within TIME (default 15s)."},
     {.id = OptionId::max_cost, .name = "max-cost", .argument = "PERCENT", .doc = "Leave out measurements that take more than PERCENT of a CPU (default 10)."},
+    {.id = OptionId::before, .name = "before", .argument = "FILE", .doc = "Of a recording: what has changed since the earlier one in FILE."},
     {.id = OptionId::rules, .name = "rules", .argument = "FOLDER", .doc = "Also use the rules in the files *.clp of FOLDER."},
     {.id = OptionId::measure, .name = "measure", .argument = "NAME", .doc = "Take one measurement, and print its facts."},
     {.id = OptionId::causes, .name = "causes", .doc = "List the causes that acu knows, and exit."},

@@ -88,6 +88,10 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(out.question.limit_ns, session::read_time("--duration", *text, 1'000'000'000));
   }
+  if (const std::string* file = arguments.value(OptionId::before)) {
+    if (out.question.file.empty()) return usage("--before: name the later recording, too: acu why --before " + base::in_shell(*file) + " FILE");
+    out.question.before = *file;
+  }
   if (const std::string* folder = arguments.value(OptionId::rules)) out.question.rules = *folder;
   if (const std::string* name = arguments.value(OptionId::measure)) out.measurement = *name;
   if (const std::string* file = arguments.value(OptionId::output)) out.run.output_file = *file;
@@ -111,7 +115,9 @@ base::Result<why::Answer> find_answer(Request& request, const why::Progress& pro
   if (request.question.file.empty()) return why::find_answer(request.question, request.run, progress);
   const base::Fd file(::open(request.question.file.c_str(), O_RDONLY | O_CLOEXEC));
   ACU_TRY(const std::string magic, base::read_up_to(file, 4, request.question.file));
-  return magic == "\x7f" "ELF" ? why::find_answer_in_core(request.question) : why::find_answer_in_recording(request.question);
+  const bool is_core = magic == "\x7f" "ELF";
+  if (is_core && !request.question.before.empty()) return usage("--before: " + base::quoted(request.question.file) + " is a core dump, not a recording");
+  return is_core ? why::find_answer_in_core(request.question) : why::find_answer_in_recording(request.question);
 }
 
 base::Status answer(Request& request, session::Output& output, bool quiet) {

@@ -290,6 +290,15 @@ inline constexpr SlotKind hot_function[] = {
     {"share", number, "1", "part of the process's CPU time, with what it calls if it has a class"},
     low, high,
 };
+inline constexpr SlotKind function_change[] = {
+    pid,
+    {"name", text, "", "function"},
+    {"module", text, "", "executable, library or script"},
+    {"before", number, "1", "part of the process's CPU time in the earlier recording"},
+    {"share", number, "1", "the same in the later one; both with what it calls"},
+    low, high,
+    {"growth", number, "CPUs", "CPU time in a second more than before; below 0: less"},
+};
 inline constexpr SlotKind bottleneck[] = {
     pid,
     {"activity", text, "", "runs, waits or runnable"},
@@ -434,6 +443,7 @@ inline constexpr FactKind all_fact_kinds[] = {
     {"interpreter", "The lock of an interpreter.", slots::interpreter},
     {"collector", "Pauses of a garbage collector.", slots::collector},
     {"hot-function", "A function that uses CPU time.", slots::hot_function},
+    {"function-change", "A function that takes more or less of the CPU time than in an earlier recording.", slots::function_change},
     {"bottleneck", "A bottleneck of a program, from the graph of its waits.", slots::bottleneck},
     {"page-faults", "Page faults at one location.", slots::page_faults},
     {"allocation", "Memory by which a function makes a process grow.", slots::allocation},

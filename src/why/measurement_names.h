@@ -48,6 +48,7 @@ inline constexpr MeasurementName measurement_names[] = {
     {"core-memory", "crash-report lock-cycle"},
     // Of a recording.
     {"recording", "process hot-function"},
+    {"comparison", "function-change"}, // with an earlier one
 };
 
 constexpr const MeasurementName* find_measurement_name(std::string_view name) {

@@ -36,6 +36,7 @@ std::string asked_about(const Question& q) {
 }
 
 std::string command_again(const Question& question, const Evidence& e) {
+  if (e.measurement == "comparison") return "acu diff " + base::in_shell(question.before) + " " + base::in_shell(question.file);
   if (!question.file.empty()) return (e.measurement == "recording" ? "acu report " : "acu core ") + base::in_shell(question.file);
   const InstrumentKind* kind = find_instrument(e.measurement);
   if (!kind || !kind->needs_pid) return command_of(e.measurement, -1);

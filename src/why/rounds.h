@@ -18,6 +18,7 @@ struct Question {
   std::string name;         // of the process
   std::string function;     // whose calls are asked about (symbol::SourceName); empty: all that the process does
   std::string file;         // the core dump or recording that is asked about; empty: what runs here is
+  std::string before;       // of a recording: an earlier one, when all was well; empty: none
   std::string rules;        // a folder of the user's rules; empty: none
   uint64_t limit_ns = 15'000'000'000; // for all rounds
   double max_cost = default_max_cost; // of a measurement, in percent of a CPU

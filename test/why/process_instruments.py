@@ -503,6 +503,38 @@ def test_why_a_recording(acu):
     need("hot-function" in [f["cause"] for f in answer["findings"] if f["verdict"] == "likely"], json.dumps(answer, indent=1))
 
 
+CHANGES = """
+import sys, time
+def spin(ms):
+    end = time.thread_time() + ms / 1000
+    while time.thread_time() < end: pass
+def parse_request(ms): spin(ms)
+def find_rows(): spin(40)
+def render(): spin(20)
+def handle(ms): parse_request(ms), find_rows(), render()
+print("ready", flush=True)
+while True: handle(float(sys.argv[1]))
+"""
+
+
+def test_why_of_two_recordings(acu):
+    """A function that takes 10% of the CPU time takes 30%; and one that takes as much as before."""
+    recordings = {}
+    for name, ms in (("before", 6.7), ("after", 26), ("same", 6.7)):
+        recordings[name] = os.path.join(TMP, name + ".acu")
+        with subprocess.Popen(["/usr/bin/python3", "-c", CHANGES, str(ms)], stdout=subprocess.PIPE, text=True) as program:
+            program.stdout.readline()
+            subprocess.run([acu, "record", "-q", "-F", "499", "-p", str(program.pid), "--duration", "2s", "-o", recordings[name]], check=True, timeout=100 * SLOWNESS)
+            program.kill()
+    answer = json.loads(acu_why(acu, "--before", recordings["before"], recordings["after"]))
+    first = answer["findings"][0]
+    need(first["cause"] == "function-grew" and first["verdict"] in ("confirmed", "likely") and first["title"].startswith("parse_request uses 3"), json.dumps(answer, indent=1))
+    answer = json.loads(acu_why(acu, "--before", recordings["before"], recordings["same"]))
+    need(all(f["verdict"] == "ruled out" for f in answer["findings"]), json.dumps(answer, indent=1))
+    done = subprocess.run([acu, "why", "--before", recordings["before"]], capture_output=True, text=True, timeout=60)
+    need(done.returncode == 2 and "name the later recording" in done.stderr, done.stderr)
+
+
 def test_why_by_name(acu):
     with running("deadlock"):
         answer = json.loads(acu_why(acu, "stuck", "-C", "process_program"))
