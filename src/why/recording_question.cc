@@ -21,6 +21,14 @@ namespace {
 
 constexpr std::string_view measurement = "recording", comparison = "comparison";
 
+base::Result<profile::Profile> read_cpu_time(const std::string& file) {
+  ACU_TRY(profile::Profile p, recording::read_profile(file));
+  if (p.samples().empty()) return base::Error{base::Failure::runtime, base::quoted(file) + " has no samples"};
+  if (!p.about.title.starts_with("CPU"))
+    return base::Error{base::Failure::unsupported, base::quoted(file) + " is a recording of other things than CPU time (" + p.about.title + ")\nhint: acu report " + base::in_shell(file)};
+  return p;
+}
+
 uint32_t busiest_process(const profile::Profile& p) {
   std::map<uint32_t, uint64_t> weights; // by pid
   for (const profile::Sample& s : p.samples()) weights[p.threads()[s.thread].pid] += s.weight;
@@ -100,10 +108,7 @@ std::vector<Fact> changes_of(const profile::Difference& d, const std::string& pr
 
 base::Result<Answer> find_answer_in_recording(Question& question) {
   const uint64_t began = base::clock_ns();
-  ACU_TRY(const profile::Profile p, recording::read_profile(question.file));
-  if (p.samples().empty()) return base::Error{base::Failure::runtime, base::quoted(question.file) + " has no samples"};
-  if (!p.about.title.starts_with("CPU"))
-    return base::Error{base::Failure::unsupported, base::quoted(question.file) + " is a recording of other things than CPU time (" + p.about.title + ")\nhint: acu report " + base::in_shell(question.file)};
+  ACU_TRY(const profile::Profile p, read_cpu_time(question.file));
   const uint32_t pid = busiest_process(p);
   HotFunctions hot;
   FlamePicture flame;
@@ -131,7 +136,7 @@ base::Result<Answer> find_answer_in_recording(Question& question) {
   if (question.before.empty()) {
     facts = hot.facts(question.pid, measurement, [](uint64_t, const std::string&) { return std::string(); });
   } else {
-    ACU_TRY(const profile::Profile earlier, recording::read_profile(question.before));
+    ACU_TRY(const profile::Profile earlier, read_cpu_time(question.before));
     ACU_TRY(const profile::Difference difference, profile::compare(earlier, p, question.before, question.file));
     changes = changes_of(difference, name, question.pid, samples);
     changes.push_back(fact_about(question.pid, "measured", comparison, {{"seconds", seconds}}));
