@@ -238,7 +238,7 @@ def test_page_faults_of_new_memory(acu):
         found = only(facts(acu, "page-faults", pid), "page-faults", function="fill_buffer", what="new memory")
     need((found["file"], found["line"]) == ("process_programs.c", line_of("// fills")), f"another place: {found}")
     is_between(found, "rate", 10000, 1e7)
-    is_between(found, "share", 0.3, 1)
+    is_between(found, "share", 0.1, 1)  # of the time, of which others may have a part
     need(found["low"] <= found["share"] <= found["high"], str(found))
 
 
