@@ -56,8 +56,8 @@ def run_ctest(preset):
     return (passed, failed, skipped), used
 
 
-def start_script(path, acu, output, nice=0, arguments=()):
-    return subprocess.Popen(["nice", "-n", str(nice), sys.executable, os.path.join(ROOT, "test", path), acu, *arguments],
+def start_script(path, acu, output, arguments=()):
+    return subprocess.Popen([sys.executable, os.path.join(ROOT, "test", path), acu, *arguments],
                             stdout=output, stderr=subprocess.STDOUT, text=True, errors="replace")
 
 
@@ -113,11 +113,11 @@ def judged(counts, status):
     return counts
 
 
-def run_beside(path, acu, nice):
+def run_beside(path, acu):
     """What a suite printed, its exit status, its seconds and those of CPU time."""
     output = tempfile.TemporaryFile("w+", errors="replace")
     begin = time.monotonic()
-    status, used = end(start_script(path, acu, output, nice))
+    status, used = end(start_script(path, acu, output))
     output.seek(0)
     return output, status, time.monotonic() - begin, used
 
@@ -199,13 +199,13 @@ SUITES = {
     "speculation": "speculation/run.py",
     "include_order": "include_order.py",
 }
-# What runs beside the other suites, one after the other in each line, with its niceness: what works in a virtual machine, on one emulated processor;
+# What runs beside the other suites, one after the other in each line: what works in a virtual machine, on one emulated processor;
 # what waits more than it works, and looks at its own processes alone.
 BESIDE = (
-    (5, ("kernels",)),
-    (0, ("docs", "console", "emit_debuggers", "core", "graph", "dropin", "linkers", "php", "perl", "ruby", "java", "user", "export_maps", "emit", "emit_kernel", "exports", "timeline",
-         "mcp", "names", "python_values", "sql", "dlang", "stap", "own_tools", "diagnostics", "arguments", "cli")),
-    (0, ("process_instruments", "fleet", "push", "access", "go", "learn", "odd_names")),
+    ("kernels",),
+    ("docs", "console", "emit_debuggers", "core", "graph", "dropin", "linkers", "php", "perl", "ruby", "java", "user", "export_maps", "emit", "emit_kernel", "exports", "timeline",
+     "mcp", "names", "python_values", "sql", "dlang", "stap", "own_tools", "diagnostics", "arguments", "cli"),
+    ("process_instruments", "fleet", "push", "access", "go", "learn", "odd_names"),
 )
 # They look at what the whole host does, or count what the kernel has, and begin when those beside are done, but for the virtual machines.
 LAST = ("tools", "one_liners", "leftovers", "faults", "capabilities")
@@ -213,8 +213,8 @@ LAST = ("tools", "one_liners", "leftovers", "faults", "capabilities")
 
 def in_order(names):
     """Those that others run beside, those beside, the last ones."""
-    beside = [name for _, line in BESIDE for name in line]
-    machines = BESIDE[0][1]
+    beside = [name for line in BESIDE for name in line]
+    machines = BESIDE[0]
     place = lambda name: 3 if name in machines else 2 if name in LAST else 1 if name in beside else 0
     return sorted(names, key=place)
 
@@ -233,9 +233,9 @@ def main():
     summary = []
     suites = in_order([name for name in SUITES if not only or name in only])
     beside = {}
-    for nice, line in BESIDE:
+    for line in BESIDE:
         pool = concurrent.futures.ThreadPoolExecutor(1)
-        beside |= {name: pool.submit(run_beside, SUITES[name], acu, nice) for name in line if name in suites}
+        beside |= {name: pool.submit(run_beside, SUITES[name], acu) for name in line if name in suites}
     for name in suites:
         print(f"== {name}", flush=True)
         begin = time.monotonic()
