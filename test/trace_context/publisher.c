@@ -135,7 +135,7 @@ int main(int count, char** words) {
   spin_us = is_spin ? strtoul(words[2], NULL, 10) * 1000 : 0;
   if (!is_spin) getchar();
   load(count > (is_calls ? 4 : 3) ? words[is_calls ? 4 : 3] : NULL);
-  usleep(is_calls ? 200000 : 0); /* acu may take a while to learn of a library */
+  usleep(is_spin ? 0 : 400000); /* acu may take a while to learn of a process, or of a library */
   if (!is_calls && !is_spin) return hostile(), 0;
   pthread_t all[64];
   for (unsigned i = 0; i < threads && i < 64; i++) pthread_create(&all[i], NULL, run, (void*)(uintptr_t)i);
