@@ -29,6 +29,9 @@ base::Result<profile::Profile> read_cpu_time(const std::string& file) {
   return p;
 }
 
+// ns of CPU time that a weight of 1 stands for; 0: not known.
+uint64_t ns_of_weight(const profile::About& about) { return about.unit == "ns" ? 1 : about.period_ns; }
+
 uint32_t busiest_process(const profile::Profile& p) {
   std::map<uint32_t, uint64_t> weights; // by pid
   for (const profile::Sample& s : p.samples()) weights[p.threads()[s.thread].pid] += s.weight;
@@ -42,7 +45,7 @@ Slots times_of(const profile::Profile& p, uint32_t pid) {
   for (const profile::Sample& s : p.samples())
     if (p.threads()[s.thread].pid == pid) weights[p.threads()[s.thread].tid] += s.weight, all += s.weight;
   const uint64_t busiest = std::ranges::max_element(weights, {}, [](const auto& w) { return w.second; })->second;
-  const uint64_t each = p.about.unit == "ns" ? 1 : p.about.period_ns;
+  const uint64_t each = ns_of_weight(p.about);
   const auto share = [&](uint64_t weight) { return each && p.about.duration_ns ? static_cast<double>(weight * each) / static_cast<double>(p.about.duration_ns) : 1.0; };
   return {{"threads", static_cast<int64_t>(weights.size())}, {"cpu", share(all)}, {"busiest", std::min(1.0, share(busiest))}};
 }
@@ -85,13 +88,13 @@ std::map<std::pair<std::string, std::string>, FunctionTimes> times_of_functions(
 }
 
 // Facts function-change of functions whose part of the CPU time is another one by 5 points or more. `samples`: of the process, in B.
-std::vector<Fact> changes_of(const profile::Difference& d, const std::string& process, int pid, uint64_t samples) {
+base::Result<std::vector<Fact>> changes_of(const profile::Difference& d, const std::string& process, int pid, uint64_t samples) {
   FunctionTimes all;
   const auto functions = times_of_functions(d, process, all);
+  if (all.before <= 0 || all.now <= 0) return base::Error{base::Failure::runtime, "there is no process " + base::quoted(process) + " in " + base::quoted(all.now <= 0 ? d.b.file : d.a.file)};
   std::vector<Fact> out;
-  if (all.before <= 0 || all.now <= 0) return out;
   const profile::About& about = d.profile.about;
-  const double each = about.unit == "ns" ? 1 : static_cast<double>(about.period_ns); // ns
+  const auto each = static_cast<double>(ns_of_weight(about));
   for (const auto& [function, times] : functions) {
     const double before = times.before / all.before, share = times.now / all.now;
     constexpr double least = 0.05;
@@ -120,7 +123,7 @@ base::Result<Answer> find_answer_in_recording(Question& question) {
     if (name.empty()) name = p.texts()[thread.process];
     samples += s.count;
     const std::vector<symbol::Frame> frames = frames_of(p, s.node);
-    hot.add(frames, 0, s.weight);
+    if (question.before.empty()) hot.add(frames, 0, s.weight);
     if (question.wants_pictures) flame.add(frames, s.weight);
   }
   question.pid = static_cast<int>(pid);
@@ -138,7 +141,7 @@ base::Result<Answer> find_answer_in_recording(Question& question) {
   } else {
     ACU_TRY(const profile::Profile earlier, read_cpu_time(question.before));
     ACU_TRY(const profile::Difference difference, profile::compare(earlier, p, question.before, question.file));
-    changes = changes_of(difference, name, question.pid, samples);
+    ACU_TRY(changes, changes_of(difference, name, question.pid, samples));
     changes.push_back(fact_about(question.pid, "measured", comparison, {{"seconds", seconds}}));
   }
   facts.push_back(fact_about(question.pid, "process", measurement, std::move(times)));

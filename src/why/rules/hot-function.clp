@@ -7,6 +7,7 @@
 
 (defrule hot-function-sign
   (process (by ?by) (pid ?pid) (name ?name) (busiest ?busiest&:(>= ?busiest 0.7)))
+  (not (measured (by comparison) (pid ?pid))) ; then what has changed is asked about (function-grew)
   =>
   (bind ?subject (process-subject ?pid))
   (suppose hot-function ?subject ?by (str-cat "the busiest thread of " ?name " runs " (percent ?busiest) " of the time"))
