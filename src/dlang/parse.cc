@@ -240,13 +240,14 @@ void Parser::parse_branches(Clause& clause) {
   depth_--;
 }
 
+static bool has_actions(const Node& n) {
+  if (n.kind == NodeKind::call) return base::is_one_of(actions, n.text);
+  return n.kind == NodeKind::ternary && (has_actions(*n.parts[1]) || has_actions(*n.parts[2]));
+}
+
 // `condition ? printf(…) : trace(…);` is such branches, too. Whether the clause was divided.
 bool Parser::add_action(Clause& clause, Node* action) {
-  auto is_action = [](const Node* n) { return n && n->kind == NodeKind::call && base::is_one_of(actions, n->text); };
-  auto has_actions = [&](const auto& self, const Node* n) -> bool {
-    return is_action(n) || (n && n->kind == NodeKind::ternary && (self(self, n->parts[1]) || self(self, n->parts[2])));
-  };
-  if (failed() || action->kind != NodeKind::ternary || !has_actions(has_actions, action)) {
+  if (failed() || action->kind != NodeKind::ternary || !has_actions(*action)) {
     clause.actions.push_back(action);
     return false;
   }
