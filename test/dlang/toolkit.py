@@ -27,7 +27,7 @@ LOADS = (
     (["/usr/bin/ruby", "load.rb"], "load.rb", "def f(n) = n < 1 ? [] : [f(n - 1), \"x\" * n]\nloop { f(5); sleep 0.05 }"),
     (["/bin/sh", "load.sh"], "load.sh", "while :; do /bin/ls / >files; /bin/cat files >copy; /bin/rm copy; sleep 0.1; done"),
 )
-USAGE, NOT_SUPPORTED, NO_PROGRAM = 2, 5, 1
+USAGE, NOT_SUPPORTED, NO_PROGRAM, NO_END = 2, 5, 1, -signal.SIGKILL
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 
 
@@ -61,7 +61,8 @@ def run(acu, file):
         _, told = process.communicate(timeout=20)
     except subprocess.TimeoutExpired:
         process.kill()
-        return None, "it does not end"
+        process.communicate()
+        return NO_END, "it does not end"
     if is_short and "Z" in flags and not process.returncode:
         return NO_PROGRAM, "no program here has its probes"
     mistakes = re.findall(r"(?:ERROR|fatal error): (.*)", told)
