@@ -15,6 +15,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
+import leb128
 from tally import Skipped
 
 DEBIAN_PYTHON = "/usr/bin/python3"
@@ -29,29 +30,18 @@ class Unreadable(Exception):
 def fields(data):
     """The fields of a protocol buffers' message: (number, value); values are numbers or bytes."""
     at = 0
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
     while at < len(data):
-        key = number()
+        key, at = leb128.get(data, at)
         if key & 7 == 0:
-            yield key >> 3, number()
-        elif key & 7 == 2:
-            size = number()
-            at += size
-            yield key >> 3, data[at - size:at]
+            value, at = leb128.get(data, at)
+            yield key >> 3, value
+            continue
+        if key & 7 == 2:
+            size, at = leb128.get(data, at)
         else:
-            at += 8 if key & 7 == 1 else 4
-            yield key >> 3, data[at - 4:at]
+            size = 8 if key & 7 == 1 else 4
+        at += size
+        yield key >> 3, data[at - size:at]
 
 
 def read_ctf(folder):

@@ -1,30 +1,15 @@
 """The protocol of acu agent in Python (docs/fleet.md): batches, and requests."""
 import http.client
 import json
+import os
 import struct
+import sys
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from leb128 import get, put
 
 MAGIC = b"acb1"
 PROTOCOL = "fleet/1"
-
-
-def put(number):
-    out = bytearray()
-    while number >= 0x80:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def get(data, at):
-    number = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        if not byte & 0x80:
-            return number, at
 
 
 def read_head(data):
