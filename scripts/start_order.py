@@ -20,16 +20,30 @@ STARTS = (
     "tracepoint:raw_syscalls:sys_exit /args.ret < 0/ { @us = hist(nsecs / 1000); } interval:ms:50 { exit(); }",
     "uprobe:libc:malloc /pid == 1/ { @[ustack] = sum(arg0); } interval:ms:50 { exit(); }",
     "profile:hz:99 /pid == 0/ { @[kstack] = count(); } interval:ms:50 { exit(); }",
+    # As tools are written: members of the kernel's structures, conditions, several maps and messages.
+    """begin { printf("%-8s %-6s %s\\n", "TIME", "PID", "COMM"); }
+tracepoint:syscalls:sys_enter_openat /pid != 1/ {
+  @start[tid] = nsecs; @names[str(args.filename)] = count(); $task = (struct task_struct *)curtask;
+  if ($task->real_parent->tgid > 1) { @parents[$task->real_parent->tgid, comm] = count(); } else { @other++; }
+}
+tracepoint:syscalls:sys_exit_openat /@start[tid]/ {
+  $us = (nsecs - @start[tid]) / 1000; @us = hist($us); @by[comm] = avg($us); @worst[comm] = max($us);
+  if ($us > 100000) { time("%H:%M:%S "); printf("%-6d %s %d\\n", pid, comm, args.ret); }
+  delete(@start, tid);
+}
+interval:s:10 { print(@by, 10); clear(@by); }
+interval:ms:50 { exit(); }
+end { clear(@start); }""",
 )
 # A function is in the section of its own name; the compiler's second names of constructors and destructors are not.
 SECOND_NAMES = (("C1E", "C2E"), ("C4E", "C2E"), ("D1E", "D2E"), ("D4E", "D2E"))
 
 
 def functions_of(acu, script):
-    limits = {"ACU_MAX_PROBES": "100000", "ACU_MAX_MAP_KEYS": "100000"}
+    settings = {"ACU_MAX_PROBES": "100000", "ACU_MAX_MAP_KEYS": "100000", "ACU_CPP_DEMANGLE": "false"}
     watched = shlex.join([acu, "run", "-q", "-e", script])
     done = subprocess.run([acu, "run", "-q", "-e", f'uprobe:"{acu}":* {{ @[func] = count(); }}', "-c", watched],
-                          env={**os.environ, **limits}, stdout=subprocess.PIPE, text=True, check=True)
+                          env={**os.environ, **settings}, stdout=subprocess.PIPE, text=True, check=True)
     return set(re.findall(r"^@\[(\w[\w.$]*)\]: \d+$", done.stdout, re.M))
 
 

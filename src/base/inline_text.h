@@ -11,9 +11,9 @@ namespace base {
 template<size_t most> class InlineText {
 public:
   constexpr InlineText() = default;
-  template<size_t n> consteval InlineText(const char (&text)[n]) : size_(n - 1) {
-    static_assert(n - 1 <= most);
-    for (size_t i = 0; i < n - 1; i++) text_[i] = text[i];
+  template<size_t n> consteval InlineText(const char (&text)[n]) : InlineText(std::string_view(text, n - 1)) {}
+  constexpr explicit InlineText(std::string_view text) : size_(static_cast<uint8_t>(text.size())) {
+    for (size_t i = 0; i < text.size(); i++) text_[i] = text[i]; // as a constant, a text that is too long does not compile
   }
 
   constexpr operator std::string_view() const { return {text_, size_}; }

@@ -44,35 +44,45 @@ static uint8_t common_divisor(uint8_t a, int64_t b) {
 std::vector<uint8_t> find_stack_alignments(const ir::Function& function, const Layout& layout) {
   std::vector<uint8_t> divisor(function.registers, 8);
   std::vector<bool> is_on_stack(function.registers, false);
+  std::vector<const ir::Inst*> calculations; // of addresses
+  bool any = false;
   for (ir::Reg r = 1; r <= function.parameters; r++) divisor[r] = 1;
+  for (const ir::Block& b : function.blocks)
+    for (const ir::Inst& i : b.insts) switch (i.op) {
+      case ir::Op::object:
+        divisor[i.dst] = std::min(divisor[i.dst], common_divisor(8, i.imm));
+        if (layout.objects[i.index].kind == ObjectPlace::on_stack) any = is_on_stack[i.dst] = true;
+        break;
+      case ir::Op::mov:
+      case ir::Op::add:
+      case ir::Op::sub:
+      case ir::Op::mul:
+      case ir::Op::shl: calculations.push_back(&i); break;
+      default:
+        if (ir::defines(i)) divisor[i.dst] = 1;
+      }
+  if (!any) return std::vector<uint8_t>(function.registers);
   auto divides = [&](const ir::Operand& o) { return o.is_reg() ? divisor[o.as_reg()] : common_divisor(8, o.value); };
   auto leads = [&](const ir::Operand& o) { return o.is_reg() && is_on_stack[o.as_reg()]; };
   for (bool changed = true; changed;) {
     changed = false;
-    for (const ir::Block& b : function.blocks)
-      for (const ir::Inst& i : b.insts) {
-        if (!ir::defines(i)) continue;
-        uint8_t d = 1;
-        bool on_stack = false;
-        switch (i.op) {
-        case ir::Op::object:
-          d = common_divisor(8, i.imm);
-          on_stack = layout.objects[i.index].kind == ObjectPlace::on_stack;
-          break;
-        case ir::Op::mov: d = divides(i.a), on_stack = leads(i.a); break;
-        case ir::Op::add:
-        case ir::Op::sub: d = common_divisor(divides(i.a), divides(i.b)), on_stack = leads(i.a) || leads(i.b); break;
-        case ir::Op::mul: d = common_divisor(8, divides(i.a) * divides(i.b)); break;
-        case ir::Op::shl:
-          if (i.b.is_constant()) d = common_divisor(8, int64_t{divides(i.a)} << std::min<int64_t>(i.b.value, 3));
-          break;
-        default: break;
-        }
-        d = std::min(d, divisor[i.dst]);
-        changed |= d != divisor[i.dst] || (on_stack && !is_on_stack[i.dst]);
-        divisor[i.dst] = d;
-        is_on_stack[i.dst] = is_on_stack[i.dst] || on_stack;
-      }
+    for (const ir::Inst* calculation : calculations) {
+      const ir::Inst& i = *calculation;
+      uint8_t d = 1;
+      bool on_stack = false;
+      if (i.op == ir::Op::mov)
+        d = divides(i.a), on_stack = leads(i.a);
+      else if (i.op == ir::Op::mul)
+        d = common_divisor(8, divides(i.a) * divides(i.b));
+      else if (i.op == ir::Op::shl)
+        d = i.b.is_constant() ? common_divisor(8, int64_t{divides(i.a)} << std::min<int64_t>(i.b.value, 3)) : d;
+      else
+        d = common_divisor(divides(i.a), divides(i.b)), on_stack = leads(i.a) || leads(i.b);
+      d = std::min(d, divisor[i.dst]);
+      changed |= d != divisor[i.dst] || (on_stack && !is_on_stack[i.dst]);
+      divisor[i.dst] = d;
+      is_on_stack[i.dst] = is_on_stack[i.dst] || on_stack;
+    }
   }
   for (ir::Reg r = 0; r < function.registers; r++)
     if (!is_on_stack[r]) divisor[r] = 0;

@@ -530,8 +530,29 @@ size_t work_of(const ir::Function& function) {
   return work;
 }
 
+// On the way through the function that has the most of it; of a loop, one turn.
+static size_t work_on_longest_way(const ir::Function& function) {
+  const ir::Flow flow(function);
+  std::vector<size_t> before(function.blocks.size()); // the block
+  size_t most = 0;
+  for (const BlockId b : flow.order) {
+    size_t work = before[b];
+    for (const Inst& i : function.blocks[b].insts) work += work_of(i);
+    most = std::max(most, work);
+    for (const BlockId to : ir::successors(function.blocks[b]))
+      if (flow.number[to] > flow.number[b]) before[to] = std::max(before[to], work);
+  }
+  return most;
+}
+
+// Ways that do not meet again, such as those of several system calls, are no work for each other. But jumps have to reach across all.
+static bool is_cut(const ir::Function& function, const PieceSizes& sizes) {
+  const size_t work = work_of(function);
+  return work > std::max(sizes.longest_function, ir::long_function) || (work > sizes.longest_function && work_on_longest_way(function) > sizes.longest_function);
+}
+
 bool has_long_functions(const ir::Program& program, const PieceSizes& sizes) {
-  return std::ranges::any_of(program.functions, [&](const ir::Function& f) { return work_of(f) > sizes.longest_function; });
+  return std::ranges::any_of(program.functions, [&](const ir::Function& f) { return is_cut(f, sizes); });
 }
 
 ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) {
@@ -553,7 +574,7 @@ ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) 
     if (program.functions[f].role == Role::body) by_frame[program.functions[f].frame].push_back(f);
   const AddressUse addresses = find_address_use(program);
   for (std::vector<uint32_t>& members : by_frame)
-    if (std::ranges::any_of(members, [&](uint32_t m) { return work_of(program.functions[m]) > sizes.longest_function; }))
+    if (std::ranges::any_of(members, [&](uint32_t m) { return is_cut(program.functions[m], sizes); }))
       Group(program, addresses, sizes, std::move(members)).run();
   share_objects(program);
   return program;

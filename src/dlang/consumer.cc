@@ -238,7 +238,7 @@ void Consumer::item(std::string& out, const Record& r, const Item& i, Values& va
     std::string value;
     if (i.arguments)
       if (auto [type, bytes] = values.take(); type) value = printer_.text(*type, bytes);
-    if (const ScriptOption* option = option_named(i.text); option && !set_option(display_, option->effect, value))
+    if (const auto option = option_named(i.text); option && !set_option(display_, option->effect, value))
       sink_.message("ERROR: setopt: option " + i.text + " cannot be `" + value + "`\n");
     break;
   }

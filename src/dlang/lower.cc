@@ -114,18 +114,17 @@ void Lowering::make_macros() {
   (void)program_->config.set("max_probes", "65536");
 }
 
-const ScriptOption* Lowering::option_of(const std::string& name, Range where) {
-  const ScriptOption* option = option_named(name);
-  if (option) return option;
+std::optional<ScriptOption> Lowering::option_of(const std::string& name, Range where) {
+  if (const auto option = option_named(name)) return option;
   std::vector<std::string_view> names;
   for (const ScriptOption& o : script_options) names.push_back(o.name);
   const std::string_view near = base::nearest(name, names);
   error(d_tag::pragma_optset, where, "there is no option " + quoted(name), near.empty() ? "" : "did you mean " + quoted(near) + "?");
-  return nullptr;
+  return {};
 }
 
 void Lowering::apply(const Setting& s) {
-  const ScriptOption* option = option_of(s.name, s.where);
+  const auto option = option_of(s.name, s.where);
   if (!option) return;
   auto wrong_value = [&](const std::string& why) { error(d_tag::pragma_optset, s.where, "option " + quoted(s.name) + ": " + why); };
   if (is_of_display(option->effect)) {

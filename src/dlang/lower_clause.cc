@@ -225,7 +225,7 @@ void Lowering::add_option(const Node& n) {
   if (!has_arguments(n, 1, 2)) return;
   const Node& name = *n.parts[0];
   if (name.kind != NodeKind::text) return error(d_tag::proto_arg, name.where, "setopt() takes the name of an option as a string literal");
-  const ScriptOption* option = option_of(name.text, name.where);
+  const auto option = option_of(name.text, name.where);
   if (!option) return;
   const bool is_ignored = option->effect == OptionEffect::ignored;
   if (!is_ignored && !is_of_display(option->effect))

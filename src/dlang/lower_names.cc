@@ -142,11 +142,11 @@ Value Lowering::probe_part(std::string_view part, Range where) {
 }
 
 // What args[N] of a fixed probe is, where it has no members.
-const Member* Lowering::single_value(size_t index) const {
+std::optional<Member> Lowering::single_value(size_t index) const {
   const std::vector<std::string_view> names = base::split(group_->context.translators, ' ');
   for (const Member& m : members)
-    if (index < names.size() && m.translator == names[index] && m.name.empty()) return &m;
-  return nullptr;
+    if (index < names.size() && m.translator == names[index] && m.name.empty()) return m;
+  return {};
 }
 
 // arg0 … arg9
@@ -179,7 +179,7 @@ Value Lowering::lower_argument(size_t index, Range where) {
     return signed_value(expand("d_result", {}, where));
   case ContextKind::tracepoint: return refuse("fields of tracepoints have names", "write args.NAME; `acu list -v 'tracepoint:…'` lists them");
   case ContextKind::fixed:
-    if (const Member* value = single_value(index); value && value->type != 's') return member_value(*value, where);
+    if (const auto value = single_value(index); value && value->type != 's') return member_value(*value, where);
     return refuse("it is a number of the kernel of Solaris there", c.translators.empty() ? "" : "use args[0]");
   case ContextKind::error: return fault_argument(index, where);
   case ContextKind::tick:
@@ -206,7 +206,7 @@ Value Lowering::lower_args(size_t index, const Node& n) {
           c.translators.empty() ? "use pid, execname and curpsinfo" : "");
     return wrong(n.where);
   }
-  if (const Member* value = single_value(index)) return member_value(*value, n.where);
+  if (const auto value = single_value(index)) return member_value(*value, n.where);
   return {at(n.where).number(0), {Type::translated, 0, false, names[index]}};
 }
 

@@ -107,7 +107,7 @@ public:
 private:
   // lower.cc
   void apply(const Setting& setting);
-  const ScriptOption* option_of(const std::string& name, Range where);
+  std::optional<ScriptOption> option_of(const std::string& name, Range where);
   void make_macros();
   void collect_variables();
   void note_uses(const Node& n, uint32_t group, bool is_target);
@@ -183,7 +183,7 @@ private:
   Value lower_name(const Node& n);
   Value lower_argument(size_t index, Range where);
   Value lower_args(size_t index, const Node& n);
-  const Member* single_value(size_t index) const;
+  std::optional<Member> single_value(size_t index) const;
   Value probe_part(std::string_view part, Range where);
   Value member_value(const Member& m, Range where, const std::vector<lang::Expr*>& of = {});
   Value lower_caller(bool is_user, const Node& n);

@@ -5,10 +5,10 @@
 
 namespace dlang {
 
-const ScriptOption* option_named(std::string_view name) {
+std::optional<ScriptOption> option_named(std::string_view name) {
   for (const ScriptOption& o : script_options)
-    if (o.name == name) return &o;
-  return nullptr;
+    if (o.name == name) return o;
+  return {};
 }
 
 std::optional<uint64_t> size_of_option(std::string_view text) {

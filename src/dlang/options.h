@@ -1,6 +1,7 @@
 // The options of D scripts (`#pragma D option NAME`, `-x NAME`, setopt()): what each does here.
 #pragma once
 
+#include "base/text_table.h"
 #include "dlang/plan.h"
 
 #include <cstdint>
@@ -44,7 +45,9 @@ struct ScriptOption {
   std::string_view reason = {}; // of refused ones
   OptionValue value = OptionValue::any;
 };
+using ScriptOptionTable = base::TextTable<ScriptOption, &ScriptOption::name, &ScriptOption::key, &ScriptOption::reason>;
 
+namespace written {
 inline constexpr ScriptOption script_options[] = {
     {"quiet", OptionEffect::quiet},
     {"destructive", OptionEffect::destructive},
@@ -135,9 +138,10 @@ inline constexpr ScriptOption script_options[] = {
     {"encoding", OptionEffect::encoding},
     {"aggpercpu", OptionEffect::refused, {}, "use `cpu` as a key: `@[cpu] = …`"},
 };
+} // namespace written
+inline constexpr ScriptOptionTable script_options = ScriptOptionTable::of<written::script_options>();
 
-// nullptr: there is none.
-const ScriptOption* option_named(std::string_view name);
+std::optional<ScriptOption> option_named(std::string_view name);
 
 // Whether it is about how output looks, so that setopt() can change it.
 bool is_of_display(OptionEffect effect);

@@ -1,6 +1,8 @@
 // The providers of DTrace and the probes of acu that stand for theirs. Adding a probe is a row here; documentation and `-l` read it.
 #pragma once
 
+#include "base/text_table.h"
+
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -14,7 +16,9 @@ struct FixedProbe {
   std::string_view condition = {}; // or empty
   std::string_view arguments = {}; // the translators of args[0], args[1], …, separated by spaces; `-` for those that are not there
 };
+using FixedProbeTable = base::TextTable<FixedProbe, &FixedProbe::provider, &FixedProbe::name, &FixedProbe::place, &FixedProbe::condition, &FixedProbe::arguments>;
 
+namespace written {
 inline constexpr FixedProbe fixed_probes[] = {
     {"dtrace", "BEGIN", "begin"},
     {"dtrace", "END", "end"},
@@ -81,14 +85,20 @@ inline constexpr FixedProbe fixed_probes[] = {
     {"vminfo", "pgpgout", "tracepoint:block:block_rq_issue", "strcontains(args.rwbs, \"W\")", "block_pages"},
     {"vminfo", "scan", "tracepoint:vmscan:mm_vmscan_lru_isolate", {}, "scanned"},
 };
+} // namespace written
+inline constexpr FixedProbeTable fixed_probes = FixedProbeTable::of<written::fixed_probes>();
 
 // System calls that Solaris names otherwise.
 struct RenamedCall {
   std::string_view theirs, name;
 };
+using RenamedCallTable = base::TextTable<RenamedCall, &RenamedCall::theirs, &RenamedCall::name>;
+namespace written {
 inline constexpr RenamedCall renamed_calls[] = {
     {"exece", "execve"}, {"rexit", "exit_group"}, {"open64", "open"}, {"creat64", "creat"}, {"pread", "pread64"}, {"pwrite", "pwrite64"}, {"fork1", "fork"}, {"sigaction", "rt_sigaction"},
 };
+} // namespace written
+inline constexpr RenamedCallTable renamed_calls = RenamedCallTable::of<written::renamed_calls>();
 
 // Providers with probes that are made of names, and those that are refused.
 struct Provider {
@@ -97,7 +107,9 @@ struct Provider {
   std::string_view place = {};   // what stands for it
   std::string_view remark = {};  // what differs; of a refused one the nearest thing
 };
+using ProviderTable = base::TextTable<Provider, &Provider::name, &Provider::support, &Provider::place, &Provider::remark>;
 
+namespace written {
 inline constexpr Provider providers[] = {
     {"dtrace", "yes", "begin, end", "BEGIN, END and ERROR: a clause ends where memory cannot be read, or a divisor is 0; arg3 of ERROR (an offset) is -1"},
     {"syscall", "yes", "tracepoint:raw_syscalls:sys_enter, sys_exit", "names are those of Linux; arg0 and arg1 of `return` are the result, or -1 with errno set"},
@@ -129,6 +141,8 @@ inline constexpr Provider providers[] = {
     {"vfs", "no", {}, "probe fbt::vfs_read:entry and the like"},
     {"hotspot", "yes", "usdt", "in programs that have the probes"},
 };
+} // namespace written
+inline constexpr ProviderTable providers = ProviderTable::of<written::providers>();
 
 // A member of what args[] or curpsinfo point to: an expression of acu's language.
 struct Member {
@@ -136,7 +150,9 @@ struct Member {
   char type; // i: int, u: uint64, l: int64, w: uint32, s: text, p: pointer, d, D: the number of a device, printed as its name or path
   std::string_view expression;
 };
+using MemberTable = base::TextTable<Member, &Member::translator, &Member::name, &Member::expression>;
 
+namespace written {
 inline constexpr Member members[] = {
     {"curpsinfo", "pr_pid", 'i', "pid"},
     {"curpsinfo", "pr_ppid", 'i', "ppid"},
@@ -235,8 +251,11 @@ inline constexpr Member members[] = {
     {"received_tcp", "tcp_dport", 'i', "args.sport"},
     {"csinfo", "cs_pid", 'i', "pid"},
 };
+} // namespace written
+inline constexpr MemberTable members = MemberTable::of<written::members>();
 
 // Builtin variables, as expressions of acu's language. Those that depend on the probe are in lower_names.cc.
+namespace written {
 inline constexpr Member variables[] = {
     {"", "pid", 'i', "pid"},
     {"", "ppid", 'i', "ppid"},
@@ -257,12 +276,16 @@ inline constexpr Member variables[] = {
     {"", "stackdepth", 'w', "len(kstack)"},
     {"", "ustackdepth", 'w', "len(ustack)"},
 };
+} // namespace written
+inline constexpr MemberTable variables = MemberTable::of<written::variables>();
 
 // Constants of DTrace's own libraries; those of C headers (SIGKILL, ENOENT, O_CREAT) are in spec/numbers.h.
 struct Constant {
   std::string_view name;
   int32_t value;
 };
+using ConstantTable = base::TextTable<Constant, &Constant::name>;
+namespace written {
 inline constexpr Constant constants[] = {
     {"B_BUSY", 1},      {"B_DONE", 2},      {"B_ERROR", 4},     {"B_PAGEIO", 16},    {"B_PHYS", 32},      {"B_READ", 64},
     {"B_WRITE", 256},   {"B_ASYNC", 1024},  {"CLD_EXITED", 1},  {"CLD_KILLED", 2},   {"CLD_DUMPED", 3},   {"CLD_TRAPPED", 4},
@@ -272,16 +295,23 @@ inline constexpr Constant constants[] = {
     {"TCP_STATE_TIME_WAIT", 6},   {"TCP_STATE_CLOSED", 7},   {"TCP_STATE_CLOSE_WAIT", 8},   {"TCP_STATE_LAST_ACK", 9},   {"TCP_STATE_LISTEN", 10},
     {"TCP_STATE_CLOSING", 11},
 };
+} // namespace written
+inline constexpr ConstantTable constants = ConstantTable::of<written::constants>();
 
 // What of Solaris has no counterpart, and the nearest that has.
 struct Missing {
   std::string_view name, nearest;
   bool changes_program = false; // destructive
 };
+using MissingTable = base::TextTable<Missing, &Missing::name, &Missing::nearest>;
+namespace written {
 inline constexpr Missing missing_variables[] = {
     {"ipl", "Linux has no interrupt priority levels"},
     {"uregs", "ureg(\"ip\") in acu's own language reads registers"},
 };
+} // namespace written
+inline constexpr MissingTable missing_variables = MissingTable::of<written::missing_variables>();
+namespace written {
 inline constexpr Missing missing_functions[] = {
     {"copyout", "a script of acu's own language can: write_user(), with --unsafe", true},
     {"copyoutstr", "a script of acu's own language can: write_user(), with --unsafe", true},
@@ -301,5 +331,7 @@ inline constexpr Missing missing_functions[] = {
     {"getf", "`acu trace -y` shows the files behind descriptors"},
     {"uregs", "ureg() in acu's own language reads registers"},
 };
+} // namespace written
+inline constexpr MissingTable missing_functions = MissingTable::of<written::missing_functions>();
 
 } // namespace dlang

@@ -14,10 +14,10 @@ using type::Kind;
 
 namespace {
 
-constexpr std::string_view bcc_reserved[] = {"auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
-                                             "goto", "if", "inline", "int", "long", "register", "return", "short", "signed", "sizeof", "static", "struct", "switch",
-                                             "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "u8", "u16", "u32", "u64", "s8",
-                                             "s16", "s32", "s64", "ctx", "key", "value", "found", "zero", "events", "pair", "text", "current", "size", "count", "time"};
+constexpr std::string_view bcc_reserved =
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register return short signed sizeof static "
+    "struct switch typedef union unsigned void volatile while bool true false u8 u16 u32 u64 s8 s16 s32 s64 ctx key value found zero events pair text "
+    "current size count time";
 
 std::string number_name(const type::Type& t) { return (t.is_signed ? "I" : "U") + std::to_string(8 * std::max(1u, t.size)); }
 
@@ -183,9 +183,9 @@ const Target bcc_target = {.name = "bcc",
                            .ending = ".py",
                            .run = "python3 FILE [COMMAND …]",
                            .line_comment = "#",
-                           .constructs = kernel_c_constructs,
-                           .builtins = kernel_c_builtins,
-                           .probes = kernel_c_probes,
+                           .constructs = SupportTable::of<kernel_c_constructs>(),
+                           .builtins = SupportTable::of<kernel_c_builtins>(),
+                           .probes = SupportTable::of<kernel_c_probes>(),
                            .emit = emit_bcc};
 
 } // namespace emit

@@ -20,7 +20,8 @@ using namespace lang;
 namespace {
 
 // Of maps: names that are keywords after `@` do not exist, but those of builtins read badly.
-constexpr std::string_view reserved[] = {"if", "else", "while", "for", "unroll", "return", "break", "continue", "let", "config", "struct", "union", "enum"};
+constexpr std::string_view reserved =
+    "if else while for unroll return break continue let config struct union enum";
 
 class Bpftrace {
 public:
@@ -290,9 +291,9 @@ const Target bpftrace_target = {.name = "bpftrace",
                                 .line_comment = "//",
                                 .first_version = 16,
                                 .last_version = 26,
-                                .constructs = bpftrace_rows::constructs,
-                                .builtins = bpftrace_rows::builtins,
-                                .probes = bpftrace_rows::probes,
+                                .constructs = SupportTable::of<bpftrace_rows::constructs>(),
+                                .builtins = SupportTable::of<bpftrace_rows::builtins>(),
+                                .probes = SupportTable::of<bpftrace_rows::probes>(),
                                 .emit = emit_bpftrace};
 
 } // namespace emit

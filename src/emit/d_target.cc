@@ -21,12 +21,12 @@ using namespace lang;
 namespace {
 
 // Keywords, and variables and subroutines that a global may not be called like.
-constexpr std::string_view reserved[] = {
-    "auto", "break", "case", "char", "const", "continue", "counter", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "import", "inline", "int", "long",
-    "offsetof", "probe", "provider", "register", "restrict", "return", "self", "short", "signed", "sizeof", "static", "string", "stringof", "struct", "switch", "this", "translator",
-    "typedef", "union", "unsigned", "void", "volatile", "while", "xlate", "args", "caller", "cpu", "cwd", "epid", "errno", "execname", "gid", "id", "ipl", "pid", "ppid", "probefunc",
-    "probemod", "probename", "probeprov", "root", "stackdepth", "tid", "timestamp", "ucaller", "uid", "uregs", "vtimestamp", "walltimestamp", "zonename", "started", "errno", "bytes",
-    "count", "sum", "min", "max", "avg", "stddev", "quantize", "lquantize", "stack", "ustack", "exit", "printf", "printa", "trace", "trunc", "clear", "normalize", "index", "rand"};
+constexpr std::string_view reserved =
+    "auto break case char const continue counter default do double else enum extern float for goto if import inline int long offsetof probe provider "
+    "register restrict return self short signed sizeof static string stringof struct switch this translator typedef union unsigned void volatile while xlate "
+    "args caller cpu cwd epid errno execname gid id ipl pid ppid probefunc probemod probename probeprov root stackdepth tid timestamp ucaller uid uregs "
+    "vtimestamp walltimestamp zonename started errno bytes count sum min max avg stddev quantize lquantize stack ustack exit printf printa trace trunc clear "
+    "normalize index rand";
 
 class D {
 public:
@@ -228,9 +228,9 @@ const Target d_target = {.name = "d",
                          .ending = ".d",
                          .run = "dtrace -s FILE",
                          .line_comment = "//",
-                         .constructs = d_rows::constructs,
-                         .builtins = d_rows::builtins,
-                         .probes = d_rows::probes,
+                         .constructs = SupportTable::of<d_rows::constructs>(),
+                         .builtins = SupportTable::of<d_rows::builtins>(),
+                         .probes = SupportTable::of<d_rows::probes>(),
                          .emit = emit_d};
 
 } // namespace emit

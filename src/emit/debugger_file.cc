@@ -61,13 +61,12 @@ std::string without_parentheses(std::string text) {
 }
 
 // Python's keywords and functions that are used, and what the run time declares.
-static std::vector<std::string_view> reserved_names() {
-  std::vector<std::string_view> out = {"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
-                                       "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or",
-                                       "pass", "raise", "return", "try", "while", "with", "yield", "_", "match", "case", "print", "int", "len", "min", "max",
-                                       "bool", "bytes", "range", "tuple", "sum", "open", "type", "list", "dict", "set", "map", "zip", "sorted", "str",
-                                       "struct", "os", "sys", "re", "gdb", "lldb", "bisect", "mmap", "subprocess", "self", "any", "all", "iter", "next",
-                                       "object", "hasattr", "getattr", "setattr", "reversed", "enumerate", "super", "id", "Exception", "OSError"};
+static std::string reserved_names() {
+  std::string out =
+      "False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal "
+      "not or pass raise return try while with yield _ match case print int len min max bool bytes range tuple sum open type list dict set map zip sorted "
+      "str struct os sys re gdb lldb bisect mmap subprocess self any all iter next object hasattr getattr setattr reversed enumerate super id Exception "
+      "OSError";
   for (const RuntimePart& p : python_parts())
     for (size_t at = 0; at < p.text.size();) {
       const size_t end = std::min(p.text.find('\n', at), p.text.size());
@@ -78,7 +77,7 @@ static std::vector<std::string_view> reserved_names() {
       while (!line.empty() && !line.starts_with(' ')) {
         const size_t size = std::min(line.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"), line.size());
         if (size == 0) break;
-        out.push_back(line.substr(0, size));
+        out.append(" ").append(line.substr(0, size));
         line.remove_prefix(size);
         if (!line.starts_with(", ")) break;
         line.remove_prefix(2);

@@ -11,9 +11,9 @@ const Target gdb_target = {
     .run = "./FILE CORE|PID, or in gdb: source FILE",
     .line_comment = "#",
     .stopped = true,
-    .constructs = debugger_constructs,
-    .builtins = debugger_builtins,
-    .probes = debugger_probes,
+    .constructs = SupportTable::of<debugger_constructs>(),
+    .builtins = SupportTable::of<debugger_builtins>(),
+    .probes = SupportTable::of<debugger_probes>(),
     .emit = [](const Job& job) { return emit_debugger(job, gdb_target, "gdb"); },
 };
 

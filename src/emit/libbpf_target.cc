@@ -16,11 +16,10 @@ using type::Kind;
 
 namespace {
 
-constexpr std::string_view c_reserved[] = {"auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for",
-                                           "goto", "if", "inline", "int", "long", "register", "return", "short", "signed", "sizeof", "static", "struct", "switch",
-                                           "typedef", "union", "unsigned", "void", "volatile", "while", "bool", "true", "false", "u8", "u16", "u32", "u64", "s8",
-                                           "s16", "s32", "s64", "ctx", "key", "value", "found", "zero", "events", "pair", "text", "read", "write", "main", "stop",
-                                           "fail", "keep", "start", "rank", "entry", "part", "links", "current", "size", "count", "time", "times", "open", "close"};
+constexpr std::string_view c_reserved =
+    "auto break case char const continue default do double else enum extern float for goto if inline int long register return short signed sizeof static "
+    "struct switch typedef union unsigned void volatile while bool true false u8 u16 u32 u64 s8 s16 s32 s64 ctx key value found zero events pair text read "
+    "write main stop fail keep start rank entry part links current size count time times open close";
 
 std::string escaped(std::string_view text) { return quoted_text(text); }
 
@@ -246,9 +245,9 @@ const Target libbpf_target = {.name = "libbpf",
                               .ending = ".bpf.c",
                               .run = "make, then ./NAME [COMMAND …]",
                               .line_comment = "//",
-                              .constructs = kernel_c_constructs,
-                              .builtins = kernel_c_builtins,
-                              .probes = kernel_c_probes,
+                              .constructs = SupportTable::of<kernel_c_constructs>(),
+                              .builtins = SupportTable::of<kernel_c_builtins>(),
+                              .probes = SupportTable::of<kernel_c_probes>(),
                               .emit = emit_libbpf};
 
 } // namespace emit

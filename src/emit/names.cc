@@ -1,5 +1,7 @@
 #include "emit/names.h"
 
+#include "base/text.h"
+
 namespace emit {
 
 std::string identifier(std::string_view wish) {
@@ -14,6 +16,10 @@ std::string identifier(std::string_view wish) {
   while (!out.empty() && out.back() == '_') out.pop_back();
   if (out.empty()) return "value";
   return out[0] >= '0' && out[0] <= '9' ? "_" + out : out;
+}
+
+Names::Names(std::string_view reserved) {
+  for (std::string_view word : base::split(reserved, ' ')) taken_.emplace(word);
 }
 
 std::string Names::fresh(std::string_view wish) {

@@ -5,7 +5,6 @@
 
 #include <map>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,8 +12,8 @@ namespace emit {
 
 class Names {
 public:
-  // Keywords and builtin names of the target, which are not given away. A taken name gets `_2`, `_3`, ….
-  explicit Names(std::span<const std::string_view> reserved) : taken_(reserved.begin(), reserved.end()) {}
+  // Keywords and builtin names of the target, separated by spaces, which are not given away. A taken name gets `_2`, `_3`, ….
+  explicit Names(std::string_view reserved);
 
   // The name of a thing, always the same for the same one. `wish` is made an identifier first; empty: "value".
   const std::string& of(const void* thing, std::string_view wish);

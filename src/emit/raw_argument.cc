@@ -26,9 +26,9 @@ std::optional<RawArgument> raw_argument(probe::Machine& machine, const probe::Ev
   } else {
     const std::string name = event.category + ":" + event.event;
     const auto row = std::ranges::find_if(spec::raw_fields, [&](const spec::RawField& r) { return r.field == field && base::glob_match(r.event, name); });
-    if (row == std::end(spec::raw_fields)) return std::nullopt;
-    out.number = row->argument;
-    out.path = row->path;
+    if (row == spec::raw_fields.end()) return std::nullopt;
+    out.number = (*row).argument;
+    out.path = (*row).path;
   }
   out.name = "arg" + std::to_string(out.number);
   if (out.number < fields.size()) {

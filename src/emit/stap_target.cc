@@ -20,10 +20,9 @@ using namespace lang;
 
 namespace {
 
-constexpr std::string_view reserved[] = {
-    "probe", "global", "private", "function", "if", "else", "for", "foreach", "while", "break", "continue", "return", "delete", "next", "in", "string", "long", "try", "catch", "limit",
-    "pid", "tid", "ppid", "uid", "gid", "cpu", "target", "started", "exit", "print", "printf", "sprintf", "strlen", "substr", "isinstr", "system", "error", "warn", "log",
-    "key", "key1", "key2", "key3", "key4", "key5", "text", "text1", "text2", "text3", "text4", "text5"};
+constexpr std::string_view reserved =
+    "probe global private function if else for foreach while break continue return delete next in string long try catch limit pid tid ppid uid gid cpu "
+    "target started exit print printf sprintf strlen substr isinstr system error warn log key key1 key2 key3 key4 key5 text text1 text2 text3 text4 text5";
 
 class Stap {
 public:
@@ -270,9 +269,9 @@ const Target stap_target = {.name = "stap",
                             .ending = ".stp",
                             .run = "stap FILE",
                             .line_comment = "//",
-                            .constructs = stap_rows::constructs,
-                            .builtins = stap_rows::builtins,
-                            .probes = stap_rows::probes,
+                            .constructs = SupportTable::of<stap_rows::constructs>(),
+                            .builtins = SupportTable::of<stap_rows::builtins>(),
+                            .probes = SupportTable::of<stap_rows::probes>(),
                             .emit = emit_stap};
 
 } // namespace emit

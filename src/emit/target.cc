@@ -22,7 +22,7 @@ Support support_of(const Target& target, Construct construct) {
   return {.construct = construct, .level = Level::no, .note = "it has nothing like it"};
 }
 
-static Support find_named(std::span<const Support> rows, std::string_view name) {
+static Support find_named(const SupportTable& rows, std::string_view name) {
   for (const Support& s : rows)
     if (s.name == name) return s;
   return {.name = name, .level = Level::no, .note = "it has nothing like it"};

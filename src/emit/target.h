@@ -6,6 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "base/source.h"
+#include "base/text_table.h"
 #include "emit/construct.h"
 #include "lang/ast.h"
 #include "lang/check.h"
@@ -37,6 +38,7 @@ struct Support {
   Level older = Level::no;
   Level level_at(int version) const { return version && version < since ? older : level; }
 };
+using SupportTable = base::TextTable<Support, &Support::name, &Support::note, &Support::nearest>;
 
 // One file of the result. The first is the program itself and has no name of its own where it goes to standard output.
 struct File {
@@ -65,7 +67,7 @@ struct Target {
   std::string_view line_comment; // "//" or "#"
   bool stopped = false;    // takes scripts for core dumps and stopped processes (oneshot, thread, frame, fault)
   int first_version = 0, last_version = 0; // 0: without --target-version; else minor numbers, the last is the default
-  std::span<const Support> constructs, builtins, probes;
+  SupportTable constructs, builtins, probes;
   // Called without mistakes of find_unsupported(). Further mistakes go to job.diagnostics; then what is returned is not used.
   std::vector<File> (*emit)(const Job& job);
 };

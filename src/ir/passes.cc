@@ -24,7 +24,7 @@ struct Pass {
   const char* name;
   bool (*run)(Function&, PassContext&);
 };
-constexpr Pass clean{"clean_blocks", clean_blocks}, reuse{"reuse_queries", reuse_queries},
+constexpr Pass clean{"clean_blocks", clean_blocks}, skip_tests{"skip_known_tests", skip_known_tests}, reuse{"reuse_queries", reuse_queries},
     reuse_entries{"reuse_lookups", reuse_lookups}, fold{"fold_values", fold_values}, remove_dead{"remove_dead_code", remove_dead_code};
 
 class Optimizer {
@@ -36,6 +36,7 @@ public:
     run(clean);
     run(reuse);
     simplify();
+    if (run(skip_tests)) run(clean);
     if (run(reuse_entries)) simplify();
     run(clean); // blocks may be empty now
   }

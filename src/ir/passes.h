@@ -44,6 +44,8 @@ bool clean_blocks(Function& function, PassContext& context);
 bool reuse_queries(Function& function, PassContext& context);
 // An entry of a map that was looked up on every path, and cannot have come or gone since, is not looked up again.
 bool reuse_lookups(Function& function, PassContext& context);
+// Skips comparisons of a register with numbers where a branch on the way has decided which one it is.
+bool skip_known_tests(Function& function, PassContext& context);
 // Drops what nobody needs, and copies that follow what they copy; true: also assignments that another overwrites, so
 // that more may be known of their registers.
 bool remove_dead_code(Function& function, PassContext& context);

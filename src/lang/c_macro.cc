@@ -33,7 +33,7 @@ CMacro* CMacroTable::find(std::string_view name) {
 }
 
 CMacro* CMacroTable::predefined(std::string_view name) {
-  const spec::CMacroRow* row = spec::find_c_macro(name);
+  const auto row = spec::find_c_macro(name);
   if (!row) return nullptr;
   if (row->name == spec::have_btf_macro && !probe::has_kernel_types(host_)) return nullptr;
   CMacro m;

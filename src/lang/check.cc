@@ -271,7 +271,6 @@ Checked Checker::run() {
   keep_request_contexts();
   if (options_.in_kernel) forget_exited_threads();
   match_probes();
-  function_is_symbol_ = mixes_functions_with_symbols();
   offer_program_types();
   if (!diagnostics_.has_errors()) split_by_arguments();
   for (size_t i = 0; i < program_.functions.size(); i++) {

@@ -17,7 +17,7 @@ const Builtin* Checker::builtin_named(std::string_view name, Range where, bool c
   if (row->writes && options_.read_only) return error(tag::writes, where, word() + " writes, which --read-only refuses", "print the values instead"), nullptr;
   if (!called && row->form == Form::call)
     return error(tag::wrong_argument_count, where, word() + " is a function",
-                 "call it: " + std::string(row->signature)),
+                 "call it: " + std::string(row->texts().signature)),
            nullptr;
   if (called && row->form == Form::value)
     return error(tag::wrong_argument_count, where, word() + " is not a function"), nullptr;
@@ -93,7 +93,7 @@ bool Checker::check_parameters(Call& e, const Builtin& row) {
     error(tag::wrong_argument_count, e.where,
           "`" + std::string(row.name) + "` takes " + wanted + " argument" + (wanted == "1" ? "" : "s") +
               ", " + std::to_string(given) + (given == 1 ? " is given" : " are given"),
-          std::string(row.signature));
+          std::string(row.texts().signature));
     return false;
   }
   bool fine = true;
@@ -114,7 +114,7 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
     error(tag::bad_argument, a.where,
           "`" + std::string(e.name) + "` takes " + std::string(wanted) + " here" +
               (a.type ? ", not " + text(a.type) : std::string()),
-          a.type && a.type->is(Kind::floating) ? hint_for_floating(a.type) : std::string(e.builtin->signature));
+          a.type && a.type->is(Kind::floating) ? hint_for_floating(a.type) : std::string(e.builtin->texts().signature));
     return false;
   };
   switch (takes) {

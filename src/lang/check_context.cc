@@ -283,7 +283,8 @@ const type::Type* Checker::function_name_type(Expr& e) {
   const probe::Event& event = *probe_->events.front();
   if (event.language) return literal(e, event.function); // those of a block are of one function (split_probes.cc)
   const bool is_kernel_function = probe::is_kernel_function(event.kind);
-  if (event.binary.empty() && (!is_kernel_function || function_is_symbol_)) return types_.simple(Kind::ksym);
+  if (!function_is_symbol_) function_is_symbol_ = mixes_functions_with_symbols(); // before any `func` is replaced
+  if (event.binary.empty() && (!is_kernel_function || *function_is_symbol_)) return types_.simple(Kind::ksym);
   if (probe_->events.size() > 1)
     return probe_as_text_ ? types_.string(longest_probe_name()) : types_.simple(Kind::probe_name);
   return literal(e, probe::shown_function(event, program_.config.flag("cpp_demangle")));
@@ -367,7 +368,7 @@ const type::Type* Checker::check_write_user(Call& e) {
   const Expr& from = *e.arguments[1];
   const type::Type& t = *from.type;
   if (t.is(Kind::probe_name) || t.is(Kind::floating))
-    return mistake(tag::bad_argument, from.where, "`write_user` can't write " + text(&t), std::string(e.builtin->signature));
+    return mistake(tag::bad_argument, from.where, "`write_user` can't write " + text(&t), std::string(e.builtin->texts().signature));
   if (e.arguments.size() < 3) return nullptr;
   const Expr& length = *e.arguments[2];
   const int64_t n = length.constant.integer_value;

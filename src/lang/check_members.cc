@@ -352,14 +352,14 @@ const type::Type* Checker::check_offset_of(OffsetOf& e) {
 const type::Type* Checker::check_container_of(Call& e) {
   if (e.arguments.size() != 2)
     return mistake(tag::wrong_argument_count, e.where, "`container_of` takes a pointer, a type and a member",
-                   std::string(e.builtin->signature));
+                   std::string(e.builtin->texts().signature));
   const type::Type* t = check_value(*e.arguments[0]);
   OffsetOf& offset = as<OffsetOf>(*e.arguments[1]);
   check(offset);
   if (t->is(Kind::none) || !offset.target->type || offset.target->type->is(Kind::none)) return types_.none();
   if (!t->is(Kind::pointer) && !t->is_integer())
     return mistake(tag::bad_argument, e.arguments[0]->where,
-                   "`container_of` takes a pointer here, not " + text(t), std::string(e.builtin->signature));
+                   "`container_of` takes a pointer here, not " + text(t), std::string(e.builtin->texts().signature));
   return types_.pointer(offset.target->type, t->is(Kind::pointer) ? t->space : space_of_numbers());
 }
 

@@ -25,7 +25,7 @@ const type::Type* Checker::check_print(Call& e) {
   }
   if (e.arguments.size() > 1)
     error(tag::wrong_argument_count, e.where, "only maps are printed with `top` and `div`",
-          std::string(e.builtin->signature));
+          std::string(e.builtin->texts().signature));
   // What is more than one number is printed as a whole: a.type stays.
   const type::Type* t = check(a);
   bool is_number = t->is_castable_aggregation() && !t->is(Kind::stats);

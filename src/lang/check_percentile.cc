@@ -32,7 +32,7 @@ const type::Type* Checker::check_percentile(Call& e) {
   if (e.arguments.size() != wanted) return check_parameters(e, *e.builtin), types_.none();
   const std::string name = "`" + std::string(e.builtin->name) + "`";
   MapRef* m = if_a<MapRef>(e.arguments[0]);
-  if (!m) return mistake(tag::bad_argument, e.arguments[0]->where, name + " takes a map of histograms here", std::string(e.builtin->signature));
+  if (!m) return mistake(tag::bad_argument, e.arguments[0]->where, name + " takes a map of histograms here", std::string(e.builtin->texts().signature));
   use_map(*m);
   Map& map = *m->map;
   map.reads_buckets = true;

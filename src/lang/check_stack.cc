@@ -38,7 +38,7 @@ const type::Type* Checker::check_stack(Kind kind, List<Expr*> arguments) {
                                             : "modes are bpftrace, perf, raw and build_id");
       if (has_mode || depth)
         return mistake(tag::bad_argument, a->where, "the mode of a stack comes first, and once",
-                       std::string(find_builtin(kind == Kind::kstack ? "kstack" : kind == Kind::ustack ? "ustack" : "stack")->signature));
+                       std::string(find_builtin(kind == Kind::kstack ? "kstack" : kind == Kind::ustack ? "ustack" : "stack")->texts().signature));
       mode = *found;
       has_mode = true;
       continue;

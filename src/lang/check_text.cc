@@ -57,7 +57,7 @@ bool Checker::check_text_parameter(Call& e, Expr*& a) {
   if (!t->is(Kind::none))
     error(tag::bad_argument, a->where, "`" + std::string(e.name) + "` takes a string here, not " + text(t),
           t->is_integer() || t->is(Kind::pointer) ? "str() reads the text at an address"
-                                                  : std::string(e.builtin->signature));
+                                                  : std::string(e.builtin->texts().signature));
   return false;
 }
 
@@ -167,7 +167,7 @@ const type::Type* Checker::check_buf(Call& e) {
   if (!is_value && !t.is_integer() && !t.is(Kind::pointer))
     return mistake(tag::bad_argument, arguments[0]->where,
                    "`buf` takes an address or an array, not " + text(&t),
-                   std::string(find_builtin("buf")->signature));
+                   std::string(find_builtin("buf")->texts().signature));
   if (arguments.size() < 2) {
     if (!is_value) return mistake(tag::wrong_argument_count, e.where, "`buf` needs a length for " + text(&t));
     length = stored_size(*arguments[0]);

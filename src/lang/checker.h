@@ -366,7 +366,7 @@ private:
   bool guessed_ = false;       // this round asked for a type that was unknown
   bool decides_ = false;       // this round decides which branches of `comptime` are taken
   bool waits_ = false;         // this round left some of them alone
-  bool function_is_symbol_ = false; // `func` of the kernel is an address, as of ksym()
+  std::optional<bool> function_is_symbol_; // `func` of the kernel is an address, as of ksym(): once asked for
   uint32_t longest_probe_name_ = 0; // once asked for
   bool probe_as_text_ = false; // `probe` of many events is text, not a number that stands for it
   std::set<Map*> unassigned_; // maps that are used, and assigned only where nothing is reached: in one round

@@ -343,14 +343,14 @@ static std::vector<std::string> describe_tracepoint(Machine& machine, Event& eve
 
 // ------------------------------------------------------------------------------------- context and access
 
-static const spec::RawField* raw_field(const Event& event, std::string_view field) {
+static std::optional<spec::RawField> raw_field(const Event& event, std::string_view field) {
   std::string_view name = std::string_view(event.name).substr(event.provider.size() + 1);
   for (const spec::RawField& row : spec::raw_fields) {
     if (row.field != field) continue;
     bool prefix = row.event.ends_with('*');
-    if (prefix ? name.starts_with(row.event.substr(0, row.event.size() - 1)) : name == row.event) return &row;
+    if (prefix ? name.starts_with(row.event.substr(0, row.event.size() - 1)) : name == row.event) return row;
   }
-  return nullptr;
+  return {};
 }
 
 // The member `path` ("a.b->c") of what an argument of this type points to. `size` bytes must be there.
@@ -404,7 +404,7 @@ static std::optional<Access> find_raw(Machine& machine, const Event& event, std:
     access.path = {spec::find_register(arguments[index]).value_or(0)};
     return access;
   }
-  const spec::RawField* row = raw_field(event, field);
+  const auto row = raw_field(event, field);
   if (!row) return std::nullopt;
   access.argument = row->argument;
   if (row->path.empty()) return access;

@@ -24,14 +24,14 @@ int kind_of(const Option& o) {
   return o.argument.empty() ? no_argument : o.optional ? optional_argument : required_argument;
 }
 
-// The two tables that getopt wants. Names in the table are literals, so they end with a NUL.
+// The two tables that getopt wants. Names in our table end with a NUL.
 struct GetoptTables {
   std::string letters = "-:";
   std::vector<option> names;
 
-  explicit GetoptTables(std::span<const Option> options) {
+  explicit GetoptTables(const spec::OptionTable& options) {
     for (size_t i = 0; i < options.size(); i++) {
-      const Option& o = options[i];
+      const Option o = options[i];
       if (o.letter) letters += o.letter;
       if (o.letter) letters.append(static_cast<size_t>(kind_of(o)), ':');
       if (!o.name.empty())
@@ -119,10 +119,10 @@ base::Result<Arguments> parse_arguments(const spec::Subcommand& subcommand, std:
       out.words.emplace_back(optarg);
       continue;
     }
-    const Option* row = nullptr;
+    std::optional<Option> row;
     for (size_t i = 0; i < subcommand.options.size(); i++)
-      if (const Option& o = subcommand.options[i]; got == first_long + static_cast<int>(i) || got == o.letter)
-        row = &o;
+      if (const Option o = subcommand.options[i]; got == first_long + static_cast<int>(i) || got == o.letter)
+        row = o;
     std::string_view written = argv[static_cast<size_t>(std::min(before, argc - 1))];
     if (got == ':') return usage("`" + std::string(written) + "` needs an argument");
     if (!row && optopt >= first_long) return usage("`" + std::string(written) + "` takes no argument");
@@ -130,7 +130,7 @@ base::Result<Arguments> parse_arguments(const spec::Subcommand& subcommand, std:
     if (!row) return unknown_option(subcommand, std::string("-") + static_cast<char>(optopt));
     std::string value = optarg ? optarg : "";
     if (!row->argument.empty() && !(row->optional && !optarg)) ACU_CHECK(check_word(*row, value));
-    out.options.push_back({row->id, std::move(value), row});
+    out.options.push_back({row->id, std::move(value), *row});
   }
   out.words_before = out.words.size();
   for (int i = optind; i < argc; i++) {

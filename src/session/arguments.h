@@ -15,7 +15,7 @@ namespace session {
 struct Given {
   spec::OptionId id;
   std::string value;
-  const spec::Option* option = nullptr; // its row
+  spec::Option option; // its row
 };
 
 struct Arguments {

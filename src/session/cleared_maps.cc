@@ -33,31 +33,33 @@ struct Event {
 } // namespace
 
 ClearedMaps::ClearedMaps(const ir::Program& program, ir::Engine& engine)
-    : program_(program), engine_(engine), maps_(program.maps.size()) {
+    : program_(program), engine_(engine), maps_(program.maps.size()) {}
+
+void ClearedMaps::decide() {
   std::vector<bool> is_cleared(maps_.size());
-  for (const ir::Action& a : program.actions)
+  for (const ir::Action& a : program_.actions)
     if (a.kind == ActionKind::clear) is_cleared[a.map] = true;
-  for (size_t m = 0; m < maps_.size(); m++) maps_[m].is_exact = is_cleared[m] && is_additive(program.maps[m]);
-  for (const ir::Action& a : program.actions)
+  for (size_t m = 0; m < maps_.size(); m++) maps_[m].is_exact = is_cleared[m] && is_additive(program_.maps[m]);
+  for (const ir::Action& a : program_.actions)
     if (a.kind == ActionKind::zero) maps_[a.map].is_exact = false;
   if (std::ranges::none_of(maps_, &Map::is_exact)) return;
 
-  for (const ir::Function& f : program.functions) {
+  for (const ir::Function& f : program_.functions) {
     std::vector<Event> events;
     for (ir::BlockId b = 0; b < f.blocks.size(); b++)
       for (size_t i = 0; i < f.blocks[b].insts.size(); i++) {
         const ir::Inst& inst = f.blocks[b].insts[i];
         if (looks_into_map(inst.op)) maps_[inst.index].is_exact = false;
-        if (inst.op == Op::event && inst.index < program.actions.size()) events.push_back({inst.index, b, i});
+        if (inst.op == Op::event && inst.index < program_.actions.size()) events.push_back({inst.index, b, i});
       }
     std::optional<ir::Flow> flow;
     std::optional<ir::Dominators> dominators;
     for (const Event& clear : events) {
-      const ir::Action& action = program.actions[clear.action];
+      const ir::Action& action = program_.actions[clear.action];
       if (action.kind != ActionKind::clear || !maps_[action.map].is_exact) continue;
       if (!flow) dominators.emplace(f, flow.emplace(f));
       maps_[action.map].is_exact = std::ranges::any_of(events, [&](const Event& print) {
-        const ir::Action& other = program.actions[print.action];
+        const ir::Action& other = program_.actions[print.action];
         const bool is_before = print.block == clear.block ? print.index < clear.index : dominators->dominates(print.block, clear.block);
         return other.kind == ActionKind::print_map && other.map == action.map && is_before;
       });
@@ -113,14 +115,14 @@ ClearedMaps::Entries ClearedMaps::since_clear(uint32_t map, const Sums& all) con
 }
 
 base::Result<ClearedMaps::Entries> ClearedMaps::read(uint32_t map) {
-  if (!maps_[map].is_exact) return engine_.read_map(map);
+  if (!is_exact(map)) return engine_.read_map(map);
   ACU_TRY(const Entries raw, engine_.read_map(map));
   return since_clear(map, sums(map, raw));
 }
 
 base::Result<ClearedMaps::Entries> ClearedMaps::read_to_print(uint32_t map) {
   Map& m = maps_[map];
-  if (!m.is_exact) return engine_.read_map(map);
+  if (!is_exact(map)) return engine_.read_map(map);
   ACU_TRY(const Entries raw, engine_.read_map(map));
   m.keys = raw.size();
   m.printed = sums(map, raw);
@@ -129,7 +131,7 @@ base::Result<ClearedMaps::Entries> ClearedMaps::read_to_print(uint32_t map) {
 
 base::Status ClearedMaps::clear(uint32_t map) {
   Map& m = maps_[map];
-  if (!m.is_exact) return engine_.clear_map(map);
+  if (!is_exact(map)) return engine_.clear_map(map);
   if (!m.printed) return {}; // the record of its print() was lost
   m.cleared = std::move(*m.printed);
   m.printed.reset();

@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace session {
@@ -34,7 +35,10 @@ public:
   base::Status clear(uint32_t map);
 
   // Whether each clear() of the map follows a print() of it in the same run of a probe, and the rest is as above.
-  bool is_exact(uint32_t map) const { return maps_[map].is_exact; }
+  bool is_exact(uint32_t map) {
+    if (!std::exchange(is_decided_, true)) decide();
+    return maps_[map].is_exact;
+  }
 
 private:
   using Words = std::vector<uint64_t>;
@@ -45,6 +49,7 @@ private:
     std::optional<Sums> printed; // by a print() whose clear() has not come yet
     size_t keys = 0;             // in the engine
   };
+  void decide(); // which maps are exact: not before there is something to print or clear, as it takes a look at the whole program
   Sums sums(uint32_t map, const Entries& entries) const;
   Entries since_clear(uint32_t map, const Sums& all) const;
   size_t words(uint32_t map) const;
@@ -54,6 +59,7 @@ private:
   ir::Engine& engine_;
   Take take_;
   std::vector<Map> maps_; // by Program::maps
+  bool is_decided_ = false;
 };
 
 } // namespace session

@@ -16,7 +16,7 @@ constexpr OptionId code_options[] = {OptionId::execute, OptionId::filter, Option
 constexpr OptionId action_options[] = {OptionId::unsafe, OptionId::destructive, OptionId::preprocess}; // cpp runs and reads files with the rights of acu
 
 std::string named(const Given& given) {
-  const spec::Option& o = *given.option;
+  const spec::Option& o = given.option;
   return "`" + (o.name.empty() ? std::string("-") + o.letter : "--" + std::string(o.name)) + "`";
 }
 

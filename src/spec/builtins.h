@@ -7,6 +7,8 @@
 #pragma once
 
 #include "base/constant.h"
+#include "base/inline_text.h"
+#include "base/text_table.h"
 #include "spec/abilities.h"
 
 #include <array>
@@ -54,7 +56,8 @@ enum class Subject : uint8_t {
   stopped_memory, // all memory of a program: only in a core dump or snapshot
 };
 
-struct Builtin {
+// A builtin as its row in the table below says it.
+struct BuiltinRow {
   std::string_view name;
   Form form;
   Group group;
@@ -71,10 +74,31 @@ struct Builtin {
   std::string_view needs;   // what of the kernel it needs beyond what every script needs, or empty
 };
 
+// What only messages and the manual need of it.
+struct BuiltinTexts {
+  std::string_view signature, doc, example, needs;
+};
+using BuiltinTextTable = base::TextTable<BuiltinTexts, &BuiltinTexts::signature, &BuiltinTexts::doc, &BuiltinTexts::example, &BuiltinTexts::needs>;
+
+// The rest, for which nothing has to be relocated when acu starts.
+struct Builtin {
+  base::InlineText<23> name;
+  Form form;
+  Group group;
+  std::array<Param, 5> params;
+  Gives gives;
+  bool async, unsafe, writes;
+  uint16_t ability;
+  Subject subject;
+
+  BuiltinTexts texts() const;
+};
+
 inline constexpr Param opt(Takes t) { return {t, true}; }
 inline constexpr Param req(Takes t) { return {t, false}; }
 
-inline constexpr Builtin builtins[] = {
+namespace written {
+inline constexpr BuiltinRow builtins[] = {
     // The event and who caused it.
     {.name = "args", .form = Form::value, .group = Group::context, .gives = Gives::special, .signature = "args",
      .doc = "Arguments of the traced event as a structure; `acu list -v PROBE` shows its members.",
@@ -674,8 +698,17 @@ inline constexpr Builtin builtins[] = {
             "are searched as well, here and in `target.NAME`, `has_func`, `has_type` and type names.",
      .example = "begin { print(has_var(\"no_such_variable\")); }"},
 };
+} // namespace written
 
-inline constexpr size_t builtin_count = std::size(builtins);
+inline constexpr size_t builtin_count = std::size(written::builtins);
+inline constexpr auto builtins = [] {
+  std::array<Builtin, builtin_count> out;
+  for (size_t i = 0; i < builtin_count; i++) {
+    const BuiltinRow& r = written::builtins[i];
+    out[i] = {base::InlineText<23>(r.name), r.form, r.group, r.params, r.gives, r.async, r.unsafe, r.writes, r.ability, r.subject};
+  }
+  return out;
+}();
 
 // Index of a row, at compile time: `case spec::id("pid"):`. A name that is not in the table does not compile.
 using BuiltinId = uint16_t;
@@ -693,6 +726,6 @@ constexpr std::string_view without_builtin_prefix(std::string_view name) {
 
 // The row of a name, or nullptr. `arg0` … `arg9` and `sarg0` … are not in the table: the parser makes them calls.
 const Builtin* find_builtin(std::string_view name);
-constexpr BuiltinId id_of(const Builtin& row) { return static_cast<BuiltinId>(&row - builtins); }
+constexpr BuiltinId id_of(const Builtin& row) { return static_cast<BuiltinId>(&row - builtins.data()); }
 
 } // namespace spec

@@ -6,6 +6,7 @@ namespace spec {
 
 namespace {
 
+namespace written {
 constexpr CMacroRow rows[] = {
     {have_btf_macro, "1"},
     {"__BPF_TRACING__", "1"},
@@ -118,17 +119,19 @@ constexpr CMacroRow rows[] = {
     {"__LONG_WIDTH__", "64"},
     {"__LONG_LONG_WIDTH__", "64"},
 };
+} // namespace written
+constexpr CMacroRows rows = CMacroRows::of<written::rows>();
 
 } // namespace
 
-const CMacroRow* find_c_macro(std::string_view name) {
+std::optional<CMacroRow> find_c_macro(std::string_view name) {
   static const auto by_name = [] {
-    std::unordered_map<std::string_view, const CMacroRow*> made;
-    for (const CMacroRow& row : rows) made[row.name] = &row;
+    std::unordered_map<std::string_view, CMacroRow> made;
+    for (const CMacroRow& row : rows) made[row.name] = row;
     return made;
   }();
-  auto it = by_name.find(name);
-  return it == by_name.end() ? nullptr : it->second;
+  const auto at = by_name.find(name);
+  return at == by_name.end() ? std::nullopt : std::optional(at->second);
 }
 
 } // namespace spec

@@ -3,6 +3,9 @@
 // are not among them: scripts use such words.
 #pragma once
 
+#include "base/text_table.h"
+
+#include <optional>
 #include <string_view>
 
 namespace spec {
@@ -10,10 +13,11 @@ namespace spec {
 struct CMacroRow {
   std::string_view name, body;
 };
+using CMacroRows = base::TextTable<CMacroRow, &CMacroRow::name, &CMacroRow::body>;
 
 inline constexpr std::string_view have_btf_macro = "BPFTRACE_HAVE_BTF"; // only where the kernel has BTF
 
-// nullptr: there is none of that name.
-const CMacroRow* find_c_macro(std::string_view name);
+// Nothing: there is none of that name.
+std::optional<CMacroRow> find_c_macro(std::string_view name);
 
 } // namespace spec

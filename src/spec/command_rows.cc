@@ -15,6 +15,7 @@ constexpr CommandCall calls[] = {{"prctl", 0},  {"ptrace", 0},  {"keyctl", 0},  
                                  {"futex", 1, 0, 127}};
 
 // clang-format off
+namespace written {
 constexpr CommandRow rows[] = {
     // PR_GET_DUMPABLE, PR_GET_KEEPCAPS, PR_GET_TIMING, PR_GET_SECCOMP, PR_GET_SECUREBITS, PR_GET_TIMERSLACK, PR_TASK_PERF_EVENTS_*
     {"prctl", "3 7 13 21 27 30 31 32", "prctl_option"},
@@ -117,6 +118,8 @@ constexpr CommandRow rows[] = {
     {"ioctl", "0x540b", "fd ioctl_code line_queue"},
     {"ioctl", "0x541c 0x541e 0x542e 0x542f 0x5432 0x5433 0x5434 0x5435 0x5441 0x5453 0x5454 0x5455 0x5458 0x5459 0x545a 0x545b 0x545c 0x545d 0x5460", "fd ioctl_code hex"},
 };
+} // namespace written
+constexpr CommandTable rows = CommandTable::of<written::rows>();
 // clang-format on
 
 bool names(const CommandRow& row, uint32_t command) {
@@ -131,19 +134,20 @@ bool names(const CommandRow& row, uint32_t command) {
 
 } // namespace
 
-std::span<const CommandRow> command_rows() { return rows; }
+CommandTable command_rows() { return rows; }
 
 const CommandCall* find_command_call(std::string_view name) {
   const auto* at = std::find_if(std::begin(calls), std::end(calls), [&](const CommandCall& c) { return c.name == name; });
   return at == std::end(calls) ? nullptr : at;
 }
 
-const CommandRow* find_command_row(std::string_view call, uint32_t command) {
-  const CommandRow* others = nullptr;
-  for (const CommandRow& row : rows) {
+std::optional<size_t> find_command_row(std::string_view call, uint32_t command) {
+  std::optional<size_t> others;
+  for (size_t i = 0; i < rows.size(); i++) {
+    const CommandRow row = rows[i];
     if (row.call != call) continue;
-    if (names(row, command)) return &row;
-    if (row.commands.ends_with('*')) others = &row;
+    if (names(row, command)) return i;
+    if (row.commands.ends_with('*')) others = i;
   }
   return others;
 }

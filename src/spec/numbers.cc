@@ -1,6 +1,7 @@
 // The tables of numbers with names, see numbers.h.
 #include "spec/numbers.h"
 
+#include "base/text_table.h"
 #include "spec/c_headers.h"
 #include "spec/syscalls.h"
 
@@ -16,6 +17,8 @@ struct Error {
 };
 
 // clang-format off
+using ErrorTable = base::TextTable<Error, &Error::name, &Error::text>;
+namespace written {
 constexpr Error errors[] = {
     {0, "", "Success"},
     {1, "EPERM", "Operation not permitted"},
@@ -150,6 +153,8 @@ constexpr Error errors[] = {
     {132, "ERFKILL", "Operation not possible due to RF-kill"},
     {133, "EHWPOISON", "Memory page has hardware error"},
 };
+} // namespace written
+constexpr ErrorTable errors = ErrorTable::of<written::errors>();
 
 // By number, from 1.
 constexpr std::string_view signals[] = {
@@ -175,7 +180,7 @@ constexpr std::string_view texts_of_signals[] = {
 
 // clang-format on
 
-static_assert(errors[std::size(errors) - 1].number == last_error);
+static_assert(errors[errors.size() - 1].number == last_error);
 
 } // namespace
 

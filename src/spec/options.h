@@ -2,6 +2,8 @@
 // subcommands.h. To add an option, add its id here and a row to the list of its command (…_options.h), and handle it in session/options.cc.
 #pragma once
 
+#include "base/text_table.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -166,12 +168,13 @@ struct Option {
   bool several = false;      // a list separated by ','
   std::string_view doc;
 };
+using OptionTable = base::TextTable<Option, &Option::name, &Option::argument, &Option::allowed, &Option::doc>;
 
 struct Subcommand {
   std::string_view name;
   std::string_view usage; // the synopsis after the name
   std::string_view doc;
-  std::span<const Option> options;
+  OptionTable options;
   std::string_view example; // complete command lines, one per line
 };
 

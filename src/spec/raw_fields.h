@@ -8,6 +8,8 @@
 // layout, the record is used. Paths: "a.b" is a member of a member, "a->b" follows a pointer.
 #pragma once
 
+#include "base/text_table.h"
+
 #include <cstdint>
 #include <string_view>
 
@@ -19,7 +21,9 @@ struct RawField {
   uint8_t argument;      // of the tracepoint, from 0
   std::string_view path; // empty: the argument itself
 };
+using RawFieldTable = base::TextTable<RawField, &RawField::event, &RawField::field, &RawField::path>;
 
+namespace written {
 inline constexpr RawField raw_fields[] = {
     // System calls. Registers by their place in struct pt_regs.
     {"raw_syscalls:sys_enter", "id", 1, ""},
@@ -142,5 +146,7 @@ inline constexpr RawField raw_fields[] = {
     {"power:cpu_frequency", "cpu_id", 1, ""},
     {"rcu:rcu_utilization", "s", 0, ""},
 };
+} // namespace written
+inline constexpr RawFieldTable raw_fields = RawFieldTable::of<written::raw_fields>();
 
 } // namespace spec

@@ -1,6 +1,8 @@
 // Functions of SystemTap's tapsets and what acu has for each. Adding a function is a row here.
 #pragma once
 
+#include "base/text_table.h"
+
 #include <cstdint>
 #include <string_view>
 
@@ -24,7 +26,9 @@ struct FunctionRow {
   std::string_view expression; // of acu's language
   std::string_view remark = {};
 };
+using FunctionTable = base::TextTable<FunctionRow, &FunctionRow::name, &FunctionRow::parameters, &FunctionRow::expression, &FunctionRow::remark>;
 
+namespace written {
 inline constexpr FunctionRow functions[] = {
     // Who runs
     {"pid", "", Kind::narrow, "pid"},
@@ -203,11 +207,15 @@ inline constexpr FunctionRow functions[] = {
     {"ansi_reset_color", "", Kind::nothing, "printf(\"\\033[0;0m\")"},
     {"panic", "a", Kind::nothing, "exit()", "panic() became exit()"},
 };
+} // namespace written
+inline constexpr FunctionTable functions = FunctionTable::of<written::functions>();
 
 // What has no counterpart, and what to do instead.
 struct MissingFunction {
   std::string_view name, instead;
 };
+using MissingFunctionTable = base::TextTable<MissingFunction, &MissingFunction::name, &MissingFunction::instead>;
+namespace written {
 inline constexpr MissingFunction missing_functions[] = {
     {"matched", "compare with match(), which gives no parts"},
     {"text_replace", "print the parts, with substr()"},
@@ -231,5 +239,7 @@ inline constexpr MissingFunction missing_functions[] = {
     {"qs_wait", "keep times in maps"},
     {"qsq_start", "keep times in maps"},
 };
+} // namespace written
+inline constexpr MissingFunctionTable missing_functions = MissingFunctionTable::of<written::missing_functions>();
 
 } // namespace stap

@@ -39,11 +39,11 @@ void Lowering::collect_locals(Scope& scope, const std::vector<const Statement*>&
         });
 }
 
-const VariableRow* Lowering::variable_row(std::string_view name, const Context& context) const {
-  if (context.kind != ContextKind::tapset) return nullptr;
-  for (const VariableRow& row : variable_rows)
-    if (row.name == name && base::glob_match(row.probe, context.name)) return &row;
-  return nullptr;
+std::optional<size_t> Lowering::variable_row(std::string_view name, const Context& context) const {
+  if (context.kind != ContextKind::tapset) return {};
+  for (size_t i = 0; i < variable_rows.size(); i++)
+    if (const VariableRow row = variable_rows[i]; row.name == name && base::glob_match(row.probe, context.name)) return i;
+  return {};
 }
 
 Kind Lowering::kind_of_call(const Node& n, const Scope& scope) const {
@@ -63,7 +63,7 @@ Kind Lowering::kind_of(const Node& n, const Scope& scope) const {
   case NodeKind::name: {
     if (const auto local = scope.kinds.find(n.text); local != scope.kinds.end()) return local->second;
     if (const auto global = global_kinds_.find(n.text); global != global_kinds_.end()) return global->second;
-    if (const VariableRow* row = variable_row(n.text, scope.context)) return row->kind;
+    if (const auto row = variable_row(n.text, scope.context)) return variable_rows[*row].kind;
     constexpr std::string_view texts[] = {"name", "filename", "pathname", "path", "oldname", "newname", "oldpath", "newpath"};
     const bool is_call = scope.context.kind == ContextKind::syscall || scope.context.kind == ContextKind::raw_syscall;
     if (!is_call || scope.locals.contains(n.text)) return Kind::unknown;

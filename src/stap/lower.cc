@@ -32,7 +32,7 @@ void Lowering::make_macros() {
     text += "macro f_" + std::string(f.name) + "(" + parameters + ") { " + std::string(f.expression) + " }\n";
   }
   for (const Helper& h : helpers) text += h.text;
-  for (size_t i = 0; i < std::size(variable_rows); i++) text += "macro v_" + std::to_string(i) + "() { " + std::string(variable_rows[i].expression) + " }\n";
+  for (size_t i = 0; i < variable_rows.size(); i++) text += "macro v_" + std::to_string(i) + "() { " + std::string(variable_rows[i].expression) + " }\n";
   table_source_ = std::make_unique<base::Source>("tables", text);
   base::Diagnostics own;
   table_ = lang::parse(*table_source_, {}, own);

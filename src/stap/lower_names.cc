@@ -48,8 +48,7 @@ Value Lowering::lower_name(const Node& n) {
     const Kind kind = global_kinds_[n.text];
     return {at(n.where).map(map_named(n.text, n.where), nullptr), kind == Kind::unknown ? Kind::number : kind};
   }
-  for (size_t i = 0; i < std::size(variable_rows); i++)
-    if (variable_row(n.text, scope_->context) == &variable_rows[i]) return {expand("v_" + std::to_string(i), {}, n.where), variable_rows[i].kind};
+  if (const auto row = variable_row(n.text, scope_->context)) return {expand("v_" + std::to_string(*row), {}, n.where), variable_rows[*row].kind};
   if (const auto number = n.text.starts_with("argv_") ? base::parse_integer(std::string_view(n.text).substr(5)) : std::nullopt; number && *number > 0 && *number < 100) {
     lang::Positional* p = at(n.where).node<lang::Positional>();
     p->number = static_cast<uint32_t>(*number);

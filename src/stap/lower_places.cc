@@ -118,8 +118,8 @@ bool Lowering::uses_arguments(const Unit& u) const {
   for (const Statement* body : u.bodies)
     walk(body, [&](const Node& n) {
       uses |= n.kind == NodeKind::target && n.text != "return" && n.text != "$return";
-      const VariableRow* row = n.kind == NodeKind::name ? variable_row(n.text, u.scope.context) : nullptr;
-      uses |= row && row->expression.find("args.") != row->expression.npos;
+      const auto row = n.kind == NodeKind::name ? variable_row(n.text, u.scope.context) : std::nullopt;
+      uses |= row && variable_rows[*row].expression.find("args.") != std::string_view::npos;
     });
   return uses;
 }

@@ -8,6 +8,7 @@
 #include "stap/probes.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -124,7 +125,7 @@ private:
   void collect_locals(Scope& scope, const std::vector<const Statement*>& bodies);
   Kind kind_of(const Node& n, const Scope& scope) const;
   Kind kind_of_call(const Node& n, const Scope& scope) const;
-  const VariableRow* variable_row(std::string_view name, const Context& context) const;
+  std::optional<size_t> variable_row(std::string_view name, const Context& context) const;
 
   // lower_expression.cc
   Value lower(const Node& n);

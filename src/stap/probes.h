@@ -10,7 +10,9 @@ struct ProbeRow {
   std::string_view place; // acu's probe
   std::string_view remark = {};
 };
+using ProbeTable = base::TextTable<ProbeRow, &ProbeRow::name, &ProbeRow::place, &ProbeRow::remark>;
 
+namespace written {
 inline constexpr ProbeRow probe_rows[] = {
     {"scheduler.ctxswitch", "rawtracepoint:sched_switch"},
     {"scheduler.cpu_off", "rawtracepoint:sched_switch"},
@@ -83,6 +85,8 @@ inline constexpr ProbeRow probe_rows[] = {
     {"nd_syscall_any", "tracepoint:raw_syscalls:sys_enter"},
     {"nd_syscall_any.return", "tracepoint:raw_syscalls:sys_exit"},
 };
+} // namespace written
+inline constexpr ProbeTable probe_rows = ProbeTable::of<written::probe_rows>();
 
 // What a probe of a tapset calls its values; `probe`: a row above, or a pattern of several.
 struct VariableRow {
@@ -90,7 +94,9 @@ struct VariableRow {
   Kind kind;
   std::string_view expression; // of acu's language
 };
+using VariableTable = base::TextTable<VariableRow, &VariableRow::probe, &VariableRow::name, &VariableRow::expression>;
 
+namespace written {
 inline constexpr VariableRow variable_rows[] = {
     {"scheduler.ctxswitch", "prev_pid", Kind::narrow, "args.prev.tgid"},
     {"scheduler.ctxswitch", "next_pid", Kind::narrow, "args.next.tgid"},
@@ -195,11 +201,15 @@ inline constexpr VariableRow variable_rows[] = {
     {"*syscall_any.return", "retval", Kind::number, "args.ret"},
     {"*syscall_any.return", "retstr", Kind::number, "args.ret"},
 };
+} // namespace written
+inline constexpr VariableTable variable_rows = VariableTable::of<written::variable_rows>();
 
 // Probes of SystemTap that acu has nothing like, by their first word.
 struct MissingProbe {
   std::string_view name, instead;
 };
+using MissingProbeTable = base::TextTable<MissingProbe, &MissingProbe::name, &MissingProbe::instead>;
+namespace written {
 inline constexpr MissingProbe missing_probes[] = {
     {"procfs", "acu has no files to read from a running script: print in `interval:s:1`"},
     {"netfilter", "acu has no netfilter hooks: probe tracepoint:net:netif_receive_skb, or a kprobe of the protocol"},
@@ -219,5 +229,7 @@ inline constexpr MissingProbe missing_probes[] = {
     {"ipmib", "probe functions of the kernel, or read /proc/net/snmp"},
     {"linuxmib", "probe functions of the kernel, or read /proc/net/netstat"},
 };
+} // namespace written
+inline constexpr MissingProbeTable missing_probes = MissingProbeTable::of<written::missing_probes>();
 
 } // namespace stap

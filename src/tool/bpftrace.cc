@@ -12,10 +12,10 @@ static constexpr int failed = 1; // the only status for failures, apart from exi
 
 static int refuse_as_bpftrace(std::string_view message) { return refuse(message), failed; }
 
-static const spec::Option* find_refused(const session::Arguments& arguments) {
+static std::optional<spec::Option> find_refused(const session::Arguments& arguments) {
   for (const session::Given& g : arguments.options)
     if (g.id == spec::OptionId::foreign) return g.option;
-  return nullptr;
+  return {};
 }
 
 int bpftrace(Words words) {
@@ -23,7 +23,7 @@ int bpftrace(Words words) {
   if (!arguments.ok()) return refuse_as_bpftrace(arguments.error().message);
   if (arguments->has(spec::OptionId::version)) return say("bpftrace " + std::string(language_version) + "\n"), 0;
   if (arguments->has(spec::OptionId::info)) return info({});
-  if (const spec::Option* option = find_refused(*arguments))
+  if (const auto option = find_refused(*arguments))
     return refuse_as_bpftrace("--" + std::string(option->name) + " is not supported: " +
                               std::string(option->doc.substr(option->doc.find(' ') + 1)));
   auto options = session::read_options(*arguments);

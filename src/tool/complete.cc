@@ -191,10 +191,10 @@ void add_option_names(const spec::Subcommand& subcommand, Answers& to) {
   }
 }
 
-const spec::Option* find_option(const spec::Subcommand& subcommand, std::string_view word) {
+std::optional<spec::Option> find_option(const spec::Subcommand& subcommand, std::string_view word) {
   for (const spec::Option& o : subcommand.options)
-    if ((word.starts_with("--") && word.substr(2) == o.name) || (word.size() == 2 && word[0] == '-' && o.letter == word[1])) return &o;
-  return nullptr;
+    if ((word.starts_with("--") && word.substr(2) == o.name) || (word.size() == 2 && word[0] == '-' && o.letter == word[1])) return o;
+  return {};
 }
 
 } // namespace
@@ -210,7 +210,7 @@ std::vector<std::string> complete(std::span<const std::string_view> words) {
   const spec::Subcommand* subcommand = spec::find_subcommand(words[0]);
   const bool is_command = std::ranges::find(words.first(words.size() - 1), "--") != words.end() - 1;
   if (!subcommand || is_command) return {};
-  const spec::Option* before = find_option(*subcommand, words[words.size() - 2]);
+  const auto before = find_option(*subcommand, words[words.size() - 2]);
   if (before && !before->argument.empty() && !before->optional) {
     add_argument(*before, to);
     return to.all;
@@ -218,7 +218,7 @@ std::vector<std::string> complete(std::span<const std::string_view> words) {
   if (const size_t sign = words.back().find('='); words.back().starts_with("--") && sign != std::string_view::npos) {
     Answers value(words.back().substr(sign + 1));
     value.before = words.back().substr(0, sign + 1);
-    if (const spec::Option* o = find_option(*subcommand, words.back().substr(0, sign))) add_argument(*o, value);
+    if (const auto o = find_option(*subcommand, words.back().substr(0, sign))) add_argument(*o, value);
     return value.all;
   }
   if (words.back().starts_with("-")) {

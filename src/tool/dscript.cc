@@ -125,7 +125,7 @@ base::Status take(session::Options& to, const Given& g) {
     break;
   case OptionId::foreign:
     return base::Error{base::Failure::usage,
-                       std::string("-") + g.option->letter + " is not supported: " + std::string(g.option->doc.substr(g.option->doc.find(' ') + 1))};
+                       std::string("-") + g.option.letter + " is not supported: " + std::string(g.option.doc.substr(g.option.doc.find(' ') + 1))};
   default: break;
   }
   return {};

@@ -62,7 +62,7 @@ base::Result<recorder::Options> read_request(const session::Arguments& arguments
   for (const auto& [id, to] : times)
     for (const session::Given& given : arguments.options)
       if (given.id == id) {
-        ACU_TRY(*to, session::read_time("--" + std::string(given.option->name), given.value));
+        ACU_TRY(*to, session::read_time("--" + std::string(given.option.name), given.value));
       }
   if (const std::string* text = arguments.value(OptionId::memory)) {
     ACU_TRY(out.memory, read_bytes("--memory", *text));

@@ -39,7 +39,7 @@ std::string head(std::string_view name, std::string_view what) {
   return ".TH " + plain(title) + " 1 \"\" \"acu\" \"User Commands\"\n.SH NAME\n" + plain(name) + " \\- " + plain(what) + "\n";
 }
 
-std::string options(std::span<const spec::Option> rows) {
+std::string options(const spec::OptionTable& rows) {
   std::string out = ".SH OPTIONS\n";
   for (const spec::Option& o : rows) {
     out += ".TP\n";

@@ -50,14 +50,15 @@ void add_example(std::string& out, std::string_view script) {
 }
 
 void add_builtin(std::string& out, const spec::Builtin& b) {
-  out += "\n### " + std::string(b.name) + "\n\n" + code(b.signature) + "\n\n" + std::string(b.doc) + "\n";
+  const spec::BuiltinTexts texts = b.texts();
+  out += "\n### " + std::string(b.name) + "\n\n" + code(texts.signature) + "\n\n" + std::string(texts.doc) + "\n";
   std::string notes;
   auto note = [&](std::string_view text) { notes += (notes.empty() ? "" : " · ") + std::string(text); };
   if (b.async) note("asynchronous");
   if (b.unsafe) note("needs `--unsafe`");
-  if (!b.needs.empty()) note("kernel: " + std::string(b.needs));
+  if (!texts.needs.empty()) note("kernel: " + std::string(texts.needs));
   if (!notes.empty()) out += "\n*" + notes + "*\n";
-  add_example(out, b.example);
+  add_example(out, texts.example);
 }
 
 std::string builtins_chapter() {

@@ -730,11 +730,11 @@ static void append_result(std::string& out, const KnownCall& known, const Call& 
 static const std::vector<Argument>& arguments_of(const KnownCall& known, const Call& call) {
   if (!known.commands) return known.arguments;
   const uint32_t command = static_cast<uint32_t>(call.arguments[known.commands->argument]) >> known.commands->shift & known.commands->mask;
-  const spec::CommandRow* row = spec::find_command_row(known.name, command);
+  const auto row = spec::find_command_row(known.name, command);
   if (!row) return known.arguments;
-  thread_local std::unordered_map<const spec::CommandRow*, std::vector<Argument>> rows;
-  const auto [at, is_new] = rows.try_emplace(row);
-  if (is_new) at->second = read_arguments(row->arguments);
+  thread_local std::unordered_map<size_t, std::vector<Argument>> rows;
+  const auto [at, is_new] = rows.try_emplace(*row);
+  if (is_new) at->second = read_arguments(spec::command_rows()[*row].arguments);
   return at->second;
 }
 

@@ -2,6 +2,8 @@
 // the C library's headers where these name more.
 #include "type/number_names.h"
 
+#include "base/inline_text.h"
+
 #include <algorithm>
 
 namespace type {
@@ -9,7 +11,7 @@ namespace type {
 namespace {
 
 struct NumberName {
-  std::string_view name;
+  base::InlineText<23> name;
   uint8_t size;
   bool is_signed;
   bool is_floating = false;

@@ -258,7 +258,7 @@ Response get_complete(Api& api, const Request& request) {
       if (!line.empty() && words.size() < limit) words.push_back(base::printable(line));
   } else {
     for (const spec::Builtin& builtin : spec::builtins)
-      if (builtin.name.starts_with(text) && words.size() < limit && (words.empty() || words.back() != builtin.name)) words.emplace_back(builtin.name);
+      if (const std::string_view name = builtin.name; name.starts_with(text) && words.size() < limit && (words.empty() || words.back() != name)) words.emplace_back(name);
   }
   JsonObject out;
   return {.body = out.add("words", words).end()};

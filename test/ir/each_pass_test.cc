@@ -1,4 +1,4 @@
-// clean_blocks, reuse_queries, reuse_lookups and remove_dead_code, each by itself, on programs of a few instructions. What is left is
+// clean_blocks, skip_known_tests, reuse_queries, reuse_lookups and remove_dead_code, each by itself, on programs of a few instructions. What is left is
 // told as the names of operations: "query jump b1 | give_back".
 #include "ir/builder.h"
 #include "ir/passes.h"
@@ -132,6 +132,85 @@ TEST(CleanBlocks, a_turn_of_a_loop_keeps_its_way_back) {
   b.at(end);
   b.give_back();
   EXPECT_EQ(shape_after(b, clean_blocks), "query jump b1 | branch b1 b2 | give_back");
+}
+
+// ---- skip_known_tests
+
+// What handles one of three numbers, `handles` each, goes on at the question for the next one: b1 … are the handlers.
+struct Questions {
+  Builder b;
+  R x;
+  BlockId handler[3], question[3];
+
+  explicit Questions(Cond cond = Cond::eq) {
+    x = b.query(Query::ktime);
+    for (BlockId& h : handler) h = b.block();
+    for (BlockId& q : question) q = b.block();
+    const BlockId end = b.block();
+    b.jump(question[0]);
+    for (int n = 0; n < 3; n++) {
+      const BlockId next = n < 2 ? question[n + 1] : end;
+      b.at(question[n]);
+      b.branch(x, cond, 7 + n, cond == Cond::eq ? handler[n] : next, cond == Cond::eq ? next : handler[n]);
+      b.at(handler[n]);
+      b.query(Query::cpu);
+      b.jump(next);
+    }
+    b.at(end);
+    b.give_back();
+  }
+};
+
+TEST(SkipKnownTests, what_handles_one_number_does_not_ask_for_the_next) {
+  Questions q;
+  EXPECT_EQ(shape_after(q.b, skip_known_tests), "query jump b4 | query jump b7 | query jump b7 | query jump b7 | branch b1 b5 | branch b2 b6 | branch b3 b7 | give_back");
+}
+
+TEST(SkipKnownTests, also_where_the_other_way_knows_it) {
+  Questions q(Cond::ne);
+  EXPECT_EQ(shape_after(q.b, skip_known_tests), "query jump b4 | query jump b7 | query jump b7 | query jump b7 | branch b5 b1 | branch b6 b2 | branch b7 b3 | give_back");
+}
+
+TEST(SkipKnownTests, the_same_number_again_is_known) {
+  Questions q;
+  q.b.program.functions[0].blocks[q.question[2]].insts[0].b.value = 7;
+  EXPECT_EQ(shape_after(q.b, skip_known_tests), "query jump b4 | query jump b3 | query jump b7 | query jump b7 | branch b1 b5 | branch b2 b6 | branch b3 b7 | give_back");
+}
+
+TEST(SkipKnownTests, questions_that_do_more_are_asked) {
+  Questions q;
+  auto& insts = q.b.program.functions[0].blocks[q.question[1]].insts;
+  insts.insert(insts.begin(), Inst{.op = Op::query, .query = Query::cpu, .dst = q.b.reg().id});
+  EXPECT_EQ(shape_after(q.b, skip_known_tests), "query jump b4 | query jump b5 | query jump b7 | query jump b7 | branch b1 b5 | query branch b2 b6 | branch b3 b7 | give_back");
+}
+
+TEST(SkipKnownTests, values_that_change_are_not_known) {
+  Questions q;
+  q.b.at(0);
+  q.b.program.functions[0].blocks[0].insts.insert(q.b.program.functions[0].blocks[0].insts.begin() + 1, Inst{.op = Op::add, .dst = q.x.id, .a = q.x, .b = Operand::of(int64_t{1})});
+  EXPECT_FALSE(run(q.b, skip_known_tests));
+}
+
+TEST(SkipKnownTests, a_handler_with_two_ways_into_it_knows_nothing) {
+  Questions q;
+  q.b.program.functions[0].blocks[q.question[0]].insts[0].target = q.handler[1];
+  EXPECT_EQ(shape_after(q.b, skip_known_tests), "query jump b4 | query jump b5 | query jump b6 | query jump b7 | branch b2 b5 | branch b2 b6 | branch b3 b7 | give_back");
+}
+
+TEST(SkipKnownTests, in_a_turn_it_is_what_it_was_before) {
+  Questions q; // the second question leads back to the first handler
+  q.b.program.functions[0].blocks[q.question[1]].insts[0].target = q.handler[0];
+  EXPECT_EQ(shape_after(q.b, skip_known_tests), "query jump b4 | query jump b7 | query jump b6 | query jump b7 | branch b1 b5 | branch b1 b6 | branch b3 b7 | give_back");
+}
+
+TEST(SkipKnownTests, what_else_is_decided_in_between_does_not_matter) {
+  Questions q;
+  const R y = q.b.query(Query::cpu); // at the end: only for its register
+  auto& blocks = q.b.program.functions[0].blocks;
+  blocks[q.b.current()].insts.pop_back();
+  blocks[0].insts.insert(blocks[0].insts.begin(), Inst{.op = Op::query, .query = Query::cpu, .dst = y.id});
+  blocks[q.handler[0]].insts.back() = Inst{.op = Op::branch, .cond = Cond::eq, .a = y, .b = Operand::number(1), .target = q.question[1], .other = q.question[2]};
+  EXPECT_EQ(shape_after(q.b, skip_known_tests), "query query jump b4 | query branch b7 b7 | query jump b7 | query jump b7 | branch b1 b5 | branch b2 b6 | branch b3 b7 | give_back");
 }
 
 // ---- reuse_queries
