@@ -117,7 +117,7 @@ private:
   void assign(R to, Value from) { b_->emit_to(to, Op::mov, from); }
 
   void statement(uint32_t depth) {
-    switch (below(depth ? 12 : 7)) {
+    switch (below(depth ? 13 : 7)) {
     case 0: b_->store(b_->address(object_), any(), below(4) * 8, static_cast<uint8_t>(1 << below(4))); break;
     case 1: add_to_map(); break;
     case 2: fault(); break;
@@ -134,6 +134,7 @@ private:
     case 9: if_else(depth - 1); break;
     case 10: counted_loop(depth - 1); break;
     case 11: call_or_loop(); break;
+    case 12: questions(depth - 1); break;
     }
   }
 
@@ -193,6 +194,20 @@ private:
     if (below(2)) statements(depth);
     b_->jump(after);
     b_->at(after);
+  }
+
+  // if (x == 0) { … } if (x == 1) { … }, as where one program handles several system calls
+  void questions(uint32_t depth) {
+    const Value x = below(3) ? Value(b_->value(Op::and_, any(), 3)) : any();
+    for (uint32_t n = 2 + below(3); n > 0; n--) {
+      const BlockId same = b_->block(), next = b_->block();
+      const bool is_ne = below(4) == 0;
+      b_->branch(x, is_ne ? Cond::ne : Cond::eq, static_cast<int>(below(4)), is_ne ? next : same, is_ne ? same : next);
+      b_->at(same);
+      statements(depth);
+      b_->jump(next);
+      b_->at(next);
+    }
   }
 
   void counted_loop(uint32_t depth) {

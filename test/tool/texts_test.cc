@@ -72,7 +72,7 @@ TEST(Manual, TheOverviewHasEachSubcommandAndTool) {
 
 TEST(Reference, HasEachRowOfTheTables) {
   const std::string text = reference();
-  for (const spec::Builtin& b : spec::builtins) EXPECT_NE(text.find("\n### " + std::string(b.name) + "\n"), std::string::npos) << b.name;
+  for (const spec::Builtin& b : spec::builtins) EXPECT_NE(text.find("\n### " + std::string(b.name) + "\n"), std::string::npos) << std::string_view(b.name);
   for (const spec::ProbeKind& p : spec::probe_kinds) EXPECT_NE(text.find("\n## " + std::string(p.name) + "\n"), std::string::npos) << p.name;
   for (const spec::ConfigKey& k : spec::config_keys) EXPECT_NE(text.find("\n| `" + std::string(k.name) + "` |"), std::string::npos) << k.name;
   for (const spec::Subcommand& s : spec::subcommands) EXPECT_NE(text.find("\n## acu " + std::string(s.name) + "\n"), std::string::npos) << s.name;
