@@ -25,22 +25,30 @@ Definitions::Definitions(const Function& function) : count(function.registers), 
 
 namespace {
 
+// Of each block, in the order in which they lie in memory: their instructions are far apart.
+std::vector<Successors> edges_of(const Function& function) {
+  std::vector<Successors> out;
+  out.reserve(function.blocks.size());
+  for (const Block& b : function.blocks) out.push_back(successors(b));
+  return out;
+}
+
 // Blocks in postorder, without recursion: functions may have many thousands.
-std::vector<BlockId> postorder(const Function& function) {
+std::vector<BlockId> postorder(const std::vector<Successors>& edges) {
   struct Visit {
     BlockId block;
     uint32_t next;
   };
   std::vector<BlockId> order;
-  order.reserve(function.blocks.size());
-  std::vector<uint8_t> seen(function.blocks.size());
+  order.reserve(edges.size());
+  std::vector<uint8_t> seen(edges.size());
   std::vector<Visit> path;
   path.reserve(32);
   path.push_back({0, 0});
   seen[0] = true;
   while (!path.empty()) {
     Visit& v = path.back();
-    const Successors to = successors(function.blocks[v.block]);
+    const Successors& to = edges[v.block];
     if (v.next == to.count) {
       order.push_back(v.block);
       path.pop_back();
@@ -56,12 +64,13 @@ std::vector<BlockId> postorder(const Function& function) {
 
 } // namespace
 
-Flow::Flow(const Function& function)
-    : order(postorder(function)), number(function.blocks.size(), ~0u), predecessors(function.blocks.size()) {
+Flow::Flow(const Function& function) : Flow(edges_of(function)) {}
+
+Flow::Flow(const std::vector<Successors>& edges) : order(postorder(edges)), number(edges.size(), ~0u), predecessors(edges.size()) {
   std::reverse(order.begin(), order.end());
   for (uint32_t n = 0; n < order.size(); n++) number[order[n]] = n;
   for (const BlockId b : order)
-    for (const BlockId to : successors(function.blocks[b])) predecessors[to]++;
+    for (const BlockId to : edges[b]) predecessors[to]++;
 }
 
 const Flow& PassContext::flow() {

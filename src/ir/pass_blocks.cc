@@ -8,20 +8,23 @@
 namespace ir {
 namespace {
 
-// Where a jump to `b` ends up. Cycles of empty blocks (endless loops) are left alone.
-BlockId end_of_jumps(const Function& function, BlockId b) {
-  for (int hops = 0; hops < 32; hops++) {
-    const Block& block = function.blocks[b];
-    if (block.insts.size() != 1 || block.insts[0].op != Op::jump || block.insts[0].target == b) return b;
-    b = block.insts[0].target;
-  }
-  return b;
-}
+bool only_jumps(const Block& block) { return block.insts.size() == 1 && block.insts[0].op == Op::jump; }
 
+// Edges to blocks that only jump lead to where they end up. Cycles of such blocks (endless loops) are left alone.
 bool skip_jumps(Function& function) {
+  std::vector<BlockId> behind; // by block: where it jumps to; itself if it does more
+  behind.reserve(function.blocks.size());
+  bool any = false;
+  for (BlockId b = 0; b < function.blocks.size(); b++) {
+    const bool jumps = only_jumps(function.blocks[b]);
+    behind.push_back(jumps ? function.blocks[b].insts[0].target : b);
+    any |= jumps;
+  }
+  if (!any) return false;
   bool changed = false;
   const auto follow = [&](BlockId& b) {
-    const BlockId end = end_of_jumps(function, b);
+    BlockId end = b;
+    for (int hops = 0; hops < 32 && behind[end] != end; hops++) end = behind[end];
     changed |= end != b;
     b = end;
   };

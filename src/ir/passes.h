@@ -73,6 +73,9 @@ struct Flow {
   std::vector<BlockId> order;         // reverse postorder: dominators first
   std::vector<uint32_t> number;       // place in `order`, ~0: not reached
   std::vector<uint32_t> predecessors; // how many edges lead to it from reached blocks
+
+private:
+  explicit Flow(const std::vector<Successors>& edges); // by block
 };
 
 // The blocks that lead to each block; reached ones.
