@@ -25,11 +25,10 @@ uint32_t Profile::text(std::string_view given) {
   return at->second;
 }
 
-template<class Index, class List, class Item>
-static uint32_t number_of(Index& index, List& list, uint64_t a, uint64_t b, const Item& item) {
-  auto [at, is_new] = index.try_emplace({a, b}, static_cast<uint32_t>(list.size()));
+template<class List, class Item> static uint32_t number_of(base::PairIndex& index, List& list, uint64_t a, uint64_t b, const Item& item) {
+  const auto [number, is_new] = index.find_or_add(a, b, static_cast<uint32_t>(list.size()));
   if (is_new) list.push_back(item);
-  return at->second;
+  return number;
 }
 
 uint32_t Profile::frame(const Frame& f) {

@@ -6,6 +6,7 @@
 // recording means the same on another host.
 #pragma once
 
+#include "base/pair_index.h"
 #include "spec/frame_kinds.h"
 
 #include <compare>
@@ -129,13 +130,6 @@ public:
   uint64_t total() const; // of weights
 
 private:
-  struct Pair {
-    size_t operator()(const std::pair<uint64_t, uint64_t>& p) const {
-      return (p.first * 0x9e3779b97f4a7c15 ^ p.second) * 0xff51afd7ed558ccd >> 13;
-    }
-  };
-  using Index = std::unordered_map<std::pair<uint64_t, uint64_t>, uint32_t, Pair>;
-
   std::unordered_map<std::string, uint32_t> text_index_; // owns the texts
   std::vector<std::string_view> texts_;
   std::vector<Frame> frames_;
@@ -144,7 +138,7 @@ private:
   std::vector<Sample> samples_;
   std::vector<Link> links_;
   std::map<Link, uint32_t> link_index_;
-  Index frame_index_, node_index_, thread_index_, sample_index_;
+  base::PairIndex frame_index_, node_index_, thread_index_, sample_index_;
 };
 
 } // namespace profile

@@ -1,21 +1,17 @@
 // From rows to profiles and series.
 #include "store/sqlite_store.h"
 
+#include "base/pair_index.h"
 #include "base/rounded.h"
 #include "spec/frame_kinds.h"
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 
 namespace store {
 
 namespace {
-
-struct PairHash {
-  size_t operator()(const std::pair<int64_t, int64_t>& p) const {
-    return (static_cast<uint64_t>(p.first) * 0x9e3779b97f4a7c15 ^ static_cast<uint64_t>(p.second)) * 0xff51afd7ed558ccd >> 13;
-  }
-};
 
 double seconds_of(const SlotRow& row) { return static_cast<double>(row.covered_ns) / 1e9; }
 
@@ -56,7 +52,8 @@ base::Result<profile::Profile> SqliteStore::profile(const ProfileQuery& query) {
     while (threads.step()) asked.insert(threads.integer(0));
   }
   const int64_t lost_id = connection_.integer("SELECT id FROM names WHERE text = '" + std::string(lost_metric) + "'");
-  std::unordered_map<std::pair<int64_t, int64_t>, std::pair<uint64_t, uint64_t>, PairHash> sums; // weight and count by stack and thread
+  std::vector<SampleRow> rows; // one for each stack and thread
+  base::PairIndex row_of;
   double lost = 0;
   int64_t covered_ns = 0;
   read_slots(source, query.range, true, [&](const SlotRow& row) {
@@ -65,8 +62,9 @@ base::Result<profile::Profile> SqliteStore::profile(const ProfileQuery& query) {
       if (p.metric == lost_id) lost += p.value * seconds_of(row);
     for (const SampleRow& sample : row.samples) {
       if (!conditions.empty() && !asked.contains(sample.thread)) continue;
-      auto& [weight, count] = sums[{sample.stack, sample.thread}];
-      weight += sample.weight, count += sample.count;
+      const auto [at, is_new] = row_of.find_or_add(static_cast<uint64_t>(sample.stack), static_cast<uint64_t>(sample.thread), static_cast<uint32_t>(rows.size()));
+      if (is_new) rows.push_back({.thread = sample.thread, .stack = sample.stack});
+      rows[at].weight += sample.weight, rows[at].count += sample.count;
     }
   });
 
@@ -77,10 +75,12 @@ base::Result<profile::Profile> SqliteStore::profile(const ProfileQuery& query) {
   Statement stack = connection_.prepare("SELECT frames FROM stacks WHERE id = ?1");
   Statement frame = connection_.prepare("SELECT n.text, m.text, kind, named FROM frames f JOIN names n ON n.id = f.name JOIN names m ON m.id = f.module WHERE f.id = ?1");
   Statement thread = connection_.prepare("SELECT pid, p.text, n.text, s.name FROM threads t JOIN names p ON p.id = t.process JOIN names n ON n.id = t.name JOIN services s ON s.id = t.service WHERE t.id = ?1");
-  std::unordered_map<int64_t, uint32_t> frames, known_threads;
+  base::PairIndex known_frames;
+  std::vector<uint32_t> frames; // of the profile
+  std::unordered_map<int64_t, uint32_t> known_threads;
   auto frame_of = [&](int64_t id) {
-    const auto [at, is_new] = frames.try_emplace(id);
-    if (!is_new) return at->second;
+    const auto [at, is_new] = known_frames.find_or_add(static_cast<uint64_t>(id), 0, static_cast<uint32_t>(frames.size()));
+    if (!is_new) return frames[at];
     profile::Frame f = {.name = out.text("[frame not stored]"), .kind = profile::FrameKind::note};
     if (frame.bind(1, id).step()) {
       const auto kind = static_cast<size_t>(frame.integer(2));
@@ -88,7 +88,7 @@ base::Result<profile::Profile> SqliteStore::profile(const ProfileQuery& query) {
       if (kind < spec::frame_kinds.size()) f.kind = static_cast<profile::FrameKind>(kind);
     }
     frame.reset();
-    return at->second = out.frame(f);
+    return frames.emplace_back(out.frame(f));
   };
   auto thread_of = [&](int64_t id) {
     const auto [at, is_new] = known_threads.try_emplace(id);
@@ -98,38 +98,39 @@ base::Result<profile::Profile> SqliteStore::profile(const ProfileQuery& query) {
     thread.reset();
     return at->second = out.thread(t);
   };
-  std::vector<std::pair<std::pair<int64_t, int64_t>, std::pair<uint64_t, uint64_t>>> rows(sums.begin(), sums.end());
-  std::ranges::sort(rows);
+  std::ranges::sort(rows, {}, [](const SampleRow& row) { return std::pair(row.stack, row.thread); });
   // In the order of their frames, stacks find the nodes that they share with the one before without asking for them.
   struct Stack {
-    std::vector<uint32_t> frames;
+    size_t begin = 0, end = 0;  // of its frames in all_frames
     size_t first = 0, last = 0; // of its rows
   };
+  std::vector<uint32_t> all_frames;
   std::vector<Stack> stacks;
   for (size_t i = 0; i < rows.size() && !connection_.is_over(); i++) {
-    if (!i || rows[i].first.first != rows[i - 1].first.first) {
-      Stack& s = stacks.emplace_back();
-      s.first = i;
-      if (stack.bind(1, rows[i].first.first).step())
-        for (int64_t id : decode_frames(stack.text(0))) s.frames.push_back(frame_of(id));
+    if (!i || rows[i].stack != rows[i - 1].stack) {
+      Stack& s = stacks.emplace_back(all_frames.size(), all_frames.size(), i, i);
+      if (stack.bind(1, rows[i].stack).step())
+        for (int64_t id : decode_frames(stack.text(0))) all_frames.push_back(frame_of(id));
       stack.reset();
+      s.end = all_frames.size();
     }
     stacks.back().last = i + 1;
   }
-  std::ranges::sort(stacks, {}, &Stack::frames);
+  const auto frames_in = [&](const Stack& s) { return std::span(all_frames).subspan(s.begin, s.end - s.begin); };
+  std::ranges::sort(stacks, [&](const Stack& a, const Stack& b) { return std::ranges::lexicographical_compare(frames_in(a), frames_in(b)); });
   std::vector<uint32_t> nodes; // of the stack before
-  const std::vector<uint32_t> none;
-  const std::vector<uint32_t>* before = &none;
+  std::span<uint32_t> before;
   for (const Stack& s : stacks) {
     if (connection_.is_over()) break;
-    const auto shared = static_cast<size_t>(std::ranges::mismatch(s.frames, *before).in1 - s.frames.begin());
+    const std::span<uint32_t> own = frames_in(s);
+    const auto shared = static_cast<size_t>(std::ranges::mismatch(own, before).in1 - own.begin());
     nodes.resize(shared);
-    for (size_t i = shared; i < s.frames.size(); i++) nodes.push_back(out.node(nodes.empty() ? 0 : nodes.back(), s.frames[i]));
+    for (size_t i = shared; i < own.size(); i++) nodes.push_back(out.node(nodes.empty() ? 0 : nodes.back(), own[i]));
     for (size_t i = s.first; i < s.last; i++) {
-      out.add(thread_of(rows[i].first.second), nodes.empty() ? 0 : nodes.back(), rows[i].second.first, rows[i].second.second);
-      out.about.samples += rows[i].second.second;
+      out.add(thread_of(rows[i].thread), nodes.empty() ? 0 : nodes.back(), rows[i].weight, rows[i].count);
+      out.about.samples += rows[i].count;
     }
-    before = &s.frames;
+    before = own;
   }
   ACU_CHECK(connection_.status());
   if (connection_.is_over()) return connection_.time_limit();
