@@ -136,7 +136,7 @@ TEST(CleanBlocks, a_turn_of_a_loop_keeps_its_way_back) {
 
 // ---- skip_known_tests
 
-// What handles one of three numbers, `handles` each, goes on at the question for the next one: b1 … are the handlers.
+// Three questions whether a value is 7, 8 or 9 (b4, b5, b6). What handles one of them (b1, b2, b3) goes on at the next question, the last one at the end (b7).
 struct Questions {
   Builder b;
   R x;
@@ -187,7 +187,7 @@ TEST(SkipKnownTests, questions_that_do_more_are_asked) {
 TEST(SkipKnownTests, values_that_change_are_not_known) {
   Questions q;
   q.b.at(0);
-  q.b.program.functions[0].blocks[0].insts.insert(q.b.program.functions[0].blocks[0].insts.begin() + 1, Inst{.op = Op::add, .dst = q.x.id, .a = q.x, .b = Operand::of(int64_t{1})});
+  q.b.program.functions[0].blocks[0].insts.insert(q.b.program.functions[0].blocks[0].insts.begin() + 1, Inst{.op = Op::add, .dst = q.x.id, .a = q.x, .b = Operand::number(1)});
   EXPECT_FALSE(run(q.b, skip_known_tests));
 }
 
