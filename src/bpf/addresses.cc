@@ -15,7 +15,7 @@ namespace {
 class Search {
 public:
   Search(const ir::Program& program, const std::vector<uint32_t>& functions)
-      : program_(program), functions_(functions), addresses_(program.functions.size()), gives_address_(program.functions.size(), false) {
+      : program_(program), functions_(functions), addresses_(program.functions.size()), gives_address_(program.functions.size(), false), called_(gives_address_) {
     use.known.resize(program.functions.size());
     for (const ir::Frame& frame : program.frames) use.holders.emplace_back(frame.objects.size(), false);
     use.stored_in_loops = use.holders;
@@ -29,12 +29,11 @@ public:
   }
 
   void run() {
+    // Callees stand behind those who call them.
     do {
-      changed_ = false;
-      for (const uint32_t f : functions_)
-        for (const ir::Block& b : program_.functions[f].blocks)
-          for (const ir::Inst& i : b.insts) visit(f, i);
-    } while (changed_);
+      is_known_elsewhere_ = false;
+      for (size_t n = functions_.size(); n-- > 0;) look_at(functions_[n]);
+    } while (is_known_elsewhere_);
     for (size_t f = 0; f < addresses_.size(); f++) {
       bool any = gives_address_[f];
       for (ir::Reg r = 1; r <= program_.functions[f].parameters && r < addresses_[f].size(); r++)
@@ -47,6 +46,19 @@ public:
   AddressUse use;
 
 private:
+  void look_at(uint32_t f) {
+    do {
+      changed_ = false;
+      for (const ir::Block& b : program_.functions[f].blocks)
+        for (const ir::Inst& i : b.insts) visit(f, i);
+    } while (changed_);
+  }
+
+  // A fact that others may have asked for before.
+  void mark_for_all(std::vector<bool>::reference bit) {
+    is_known_elsewhere_ |= !bit;
+    mark(bit);
+  }
   void mark(std::vector<bool>::reference bit) {
     changed_ |= !bit;
     bit = true;
@@ -86,18 +98,19 @@ private:
 
   void visit(uint32_t f, const ir::Inst& i) {
     if (ir::defines(i) && gives_address(f, i)) mark(addresses_[f][i.dst]);
-    if (i.op == Op::give_back && is_address(f, i.a)) mark(gives_address_[f]);
+    if (i.op == Op::give_back && is_address(f, i.a)) called_[f] ? mark_for_all(gives_address_[f]) : mark(gives_address_[f]);
     if (i.op == Op::store && i.size == 8 && is_address(f, i.b)) {
       const ir::Function& function = program_.functions[f];
-      if (const KnownAddress* to = object_at(f, i.a)) mark(use.holders[function.frame][to->object]);
+      if (const KnownAddress* to = object_at(f, i.a)) mark_for_all(use.holders[function.frame][to->object]);
       const KnownAddress* stored = function.role == ir::Role::body ? object_at(f, i.b) : nullptr;
       if (stored) mark(use.stored_in_loops[function.frame][stored->object]);
     }
     if (i.op != Op::call) return;
+    called_[i.index] = true;
     ir::Reg parameter = 1;
     ir::for_each_operand(i, [&](const ir::Operand& o) {
       if (is_address(f, o) && parameter <= program_.functions[i.index].parameters)
-        mark(addresses_[i.index][parameter]);
+        mark_for_all(addresses_[i.index][parameter]);
       parameter++;
     });
   }
@@ -105,8 +118,8 @@ private:
   const ir::Program& program_;
   const std::vector<uint32_t>& functions_;
   std::vector<std::vector<bool>> addresses_; // by function, by register
-  std::vector<bool> gives_address_;
-  bool changed_ = false;
+  std::vector<bool> gives_address_, called_; // by function; called_: by one that was looked at
+  bool changed_ = false, is_known_elsewhere_ = false;
 };
 
 } // namespace

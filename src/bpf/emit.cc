@@ -24,8 +24,8 @@ static uint32_t frame_size(uint32_t bytes) { return (std::max(1u, bytes) + 31) /
 
 // ---------------------------------------------------------------------------------------- program
 
-static std::vector<uint32_t> find_callees(const ir::Function& function) {
-  std::vector<uint32_t> found; // each once
+std::vector<uint32_t> find_callees(const ir::Function& function) {
+  std::vector<uint32_t> found;
   std::unordered_set<uint32_t> seen;
   const auto find = [&](uint32_t callee) {
     if (seen.insert(callee).second) found.push_back(callee);
@@ -38,14 +38,22 @@ static std::vector<uint32_t> find_callees(const ir::Function& function) {
   return found;
 }
 
-std::vector<uint32_t> find_reached(const ir::Program& program, uint32_t function) {
+// `callees`: by function, of those that are reached.
+static std::vector<uint32_t> find_reached(const ir::Program& program, uint32_t function, std::vector<std::vector<uint32_t>>& callees) {
   std::vector<uint32_t> reached{function};
   std::vector<bool> seen(program.functions.size());
   seen[function] = true;
-  for (size_t n = 0; n < reached.size(); n++)
-    for (const uint32_t c : find_callees(program.functions[reached[n]]))
+  for (size_t n = 0; n < reached.size(); n++) {
+    callees[reached[n]] = find_callees(program.functions[reached[n]]);
+    for (const uint32_t c : callees[reached[n]])
       if (!seen[c]) seen[c] = true, reached.push_back(c);
+  }
   return reached;
+}
+
+std::vector<uint32_t> find_reached(const ir::Program& program, uint32_t function) {
+  std::vector<std::vector<uint32_t>> callees(program.functions.size());
+  return find_reached(program, function, callees);
 }
 
 ProgramEmitter::ProgramEmitter(Pool& p, const ir::Probe& probe)
@@ -55,15 +63,13 @@ ProgramEmitter::ProgramEmitter(Pool& p, const ir::Probe& probe)
 }
 
 void ProgramEmitter::find_functions() {
-  functions_ = find_reached(program, probe.function);
-  for (const uint32_t f : functions_) callees_[f] = find_callees(program.functions[f]);
+  functions_ = find_reached(program, probe.function, callees_);
+  for (const uint32_t f : functions_) needs_context_[f] = reads_context(f);
   for (bool changed = true; changed;) {
     changed = false;
     for (const uint32_t f : functions_) {
-      bool needs = needs_context_[f] || reads_context(f);
-      for (const uint32_t c : callees_[f]) needs = needs || needs_context_[c];
-      changed |= needs != needs_context_[f];
-      needs_context_[f] = needs;
+      if (needs_context_[f] || std::ranges::none_of(callees_[f], [&](uint32_t c) { return needs_context_[c]; })) continue;
+      needs_context_[f] = changed = true;
     }
   }
   addresses_ = find_address_use(program, functions_);

@@ -88,7 +88,8 @@ public:
   uint32_t flight_cursors(); // flight_ring.h
   uint32_t flight_ring();
   uint32_t largest_record() const { return largest_record_; } // bytes
-  uint32_t scratch(uint32_t bytes);       // at least as large; a slot for each of a CPU's programs
+  uint32_t scratch(uint32_t bytes);       // at least as large; slots for a CPU's programs
+  uint32_t slots() const { return slots_; } // of a CPU: one for each function that waits for another, and some for programs that interrupt
   uint32_t large_scratch(uint32_t bytes); // the same for more than the kernel gives to each CPU
   uint32_t packets();
   uint32_t stacks();
@@ -118,9 +119,12 @@ private:
   int large_scratch_ = -1, random_ = -1;
   bool stacks_at_once_ = false;
   const bool is_cut_; // some function is a piece
+  const uint32_t slots_;
   const bool has_room_for_hot_maps_;
 };
 
+// The functions that it calls itself, also as bodies of loops, each once.
+std::vector<uint32_t> find_callees(const ir::Function& function);
 // `function` and all that it calls, itself first.
 std::vector<uint32_t> find_reached(const ir::Program& program, uint32_t function);
 
@@ -181,7 +185,7 @@ private:
 };
 
 inline constexpr uint32_t largest_percpu_value = 32 << 10; // PCPU_MIN_UNIT_SIZE
-inline constexpr uint32_t scratch_slots = 4;
+inline constexpr uint32_t scratch_slots = 4; // of a CPU, where no function is called
 inline constexpr uint32_t known_stacks = 4096; // a power of two
 
 // A place in memory as instructions have it.
@@ -342,11 +346,11 @@ private:
   void emit_send(const ir::Inst& i);
   void emit_hold(const ir::Inst& i);
   void emit_commit(const ir::Inst& i);
-  void emit_wake(bool ends_session);
-  int32_t wake_slot() const;
+  void emit_wake();
 
   // emit_flight.cc
   int32_t segment_slot() const;
+  int32_t position_slot() const;
   void find_cursor(Label none);
   void count_flight(const ir::Inst& i, uint32_t what);
   void claim_flight(const ir::Inst& i, Label crosses, Label none);
@@ -363,7 +367,7 @@ private:
   void emit_claim();
   void emit_lend(const ir::Inst& i);
   void emit_borrow(const ir::Inst& i);
-  void take_slot(uint32_t slots, bool is_large, Label taken);
+  void take_slot(uint32_t slots, uint32_t slot_count, bool is_large, Label taken);
 
   // emit_kernel.cc
   void emit_namespace_ids();
@@ -439,7 +443,7 @@ private:
   Allocation allocation_;
   std::vector<Label> block_labels_;
   ir::BlockId block_ = 0, next_ = ir::no_block; // being emitted; following
-  bool has_events_ = false;
+  bool has_positions_ = false; // of records that overwrite others
   bool has_stacks_ = false, walks_ = false; // Op::stack; and one that walks
   bool fused_ = false; // the rest of the block is done
   base::Status status_;

@@ -130,7 +130,7 @@ void FunctionEmitter::emit_give_back(const ir::Inst& i) {
 void FunctionEmitter::emit_claim() {
   const Label taken = out_.label();
   const bool is_large = layout_.scratch_bytes > largest_percpu_value;
-  take_slot(is_large ? pool_.large_scratch(layout_.scratch_bytes) : pool_.scratch(layout_.scratch_bytes), is_large, taken);
+  take_slot(is_large ? pool_.large_scratch(layout_.scratch_bytes) : pool_.scratch(layout_.scratch_bytes), pool_.slots(), is_large, taken);
   count(state_scratch_busy);
   out_.number(r0, 0);
   out_.exit();
@@ -168,8 +168,8 @@ void FunctionEmitter::emit_borrow(const ir::Inst& i) {
 
 // The first free slot of this CPU is taken, and its address is in r2 at `taken`: a program that interrupts this one,
 // or the task that gets the CPU while this one waits, takes another. Goes on behind it where none is free.
-void FunctionEmitter::take_slot(uint32_t slots, bool is_large, Label taken) {
-  for (uint32_t slot = 0; slot < scratch_slots; slot++) {
+void FunctionEmitter::take_slot(uint32_t slots, uint32_t slot_count, bool is_large, Label taken) {
+  for (uint32_t slot = 0; slot < slot_count; slot++) {
     const Label busy = out_.label();
     if (is_large && slot == 0) {
       out_.call(get_smp_processor_id);

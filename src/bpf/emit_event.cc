@@ -1,46 +1,39 @@
 // Events: records in the ring buffer. The consumer polls; it is woken only when unread data crosses a quarter
 // of the ring (or two, or three), and for an exit. A wake-up for each event would cost more than the event.
 //
-// Whether to wake is found out before the record is made, and kept on the stack: kernels such as 6.1 cannot
-// see that two ways through the code are alike while a record is held, unless they part after it was made. So
-// the usual branches come before.
+// Whether to wake is calculated without a branch: kernels such as 6.1 cannot see that two ways through the code are alike while a
+// record is held.
 #include "bpf/emit.h"
 
 #include <algorithm>
 
 namespace bpf {
 
-int32_t FunctionEmitter::wake_slot() const { return temp() - 8; }
-
 static bool ends_session(const ir::Action& a) {
   return a.kind == ir::ActionKind::exit || a.kind == ir::ActionKind::assert_failed;
 }
 
-// The flags of the record's submission go to the wake slot.
-void FunctionEmitter::emit_wake(bool ends_session) {
-  if (ends_session)
-    return out_.store(r10, wake_slot(), BPF_RB_FORCE_WAKEUP, 8);
+// r0 = the flags with which a record is submitted; uses r1 to r4.
+void FunctionEmitter::emit_wake() {
+  static_assert(BPF_RB_FORCE_WAKEUP == BPF_RB_NO_WAKEUP + 1);
   const auto quarter = static_cast<int32_t>(pool_.object.ring_bytes / 4); // a power of two
   const int32_t window = std::min(quarter, static_cast<int32_t>(std::max(4096u, 4 * (pool_.largest_record() + 8))));
-  const Label much = out_.label(), known = out_.label();
+  constexpr int32_t sign = 63;
   out_.map(r1, pool_.ring());
   out_.number(r2, BPF_RB_AVAIL_DATA);
   out_.call(ringbuf_query);
-  out_.store(r10, wake_slot(), BPF_RB_NO_WAKEUP, 8);
-  out_.jump_if(BPF_JGE, r0, quarter, much);
-  out_.bind(known);
-  out_.cold([=, this] {
-    out_.bind(much);
-    out_.alu(BPF_AND, r0, quarter - 1);
-    out_.jump_if(BPF_JGE, r0, window, known);
-    out_.store(r10, wake_slot(), BPF_RB_FORCE_WAKEUP, 8);
-    out_.jump(known);
-  });
+  out_.number(r4, quarter - 1); // 1: there are a quarter or more
+  out_.alu(BPF_SUB, r4, r0);
+  out_.alu(BPF_RSH, r4, sign);
+  out_.alu(BPF_AND, r0, quarter - 1); // 1: one was begun just now
+  out_.alu(BPF_ADD, r0, -window);
+  out_.alu(BPF_RSH, r0, sign);
+  out_.alu(BPF_AND, r0, r4);
+  out_.alu(BPF_ADD, r0, BPF_RB_NO_WAKEUP);
 }
 
 void FunctionEmitter::emit_event(const ir::Inst& i) {
   if (program_.actions[i.index].overwrites) return emit_flight_event(i);
-  emit_wake(ends_session(program_.actions[i.index]));
   const Label lost = out_.label(), done = out_.label();
   out_.map(r1, pool_.ring());
   out_.number(r2, i.imm2);
@@ -66,8 +59,14 @@ void FunctionEmitter::emit_event(const ir::Inst& i) {
 
 void FunctionEmitter::emit_send(const ir::Inst& i) {
   if (program_.actions[i.index].overwrites) return emit_flight_send(i);
-  load_into(r1, i.a);
-  out_.load(r2, r10, wake_slot(), 8);
+  if (ends_session(program_.actions[i.index])) {
+    load_into(r1, i.a);
+    out_.number(r2, BPF_RB_FORCE_WAKEUP);
+  } else {
+    emit_wake();
+    load_into(r1, i.a);
+    out_.mov(r2, r0);
+  }
   out_.call(ringbuf_submit);
 }
 
@@ -114,7 +113,8 @@ void FunctionEmitter::emit_commit(const ir::Inst& i) {
   const uint32_t room = program_.maps[program_.speculations].value_size - ir::speculation_header;
   constexpr int32_t begin = ir::speculation_header - 8;
   const Label lost = out_.label(), done = out_.label();
-  emit_wake(false);
+  emit_wake();
+  out_.mov(r4, r0);
   arguments({argument(r2, i.a)});
   out_.store(r2, begin, static_cast<int32_t>(ir::committed), 4);
   out_.load(r3, r2, 0, 8);
@@ -123,7 +123,6 @@ void FunctionEmitter::emit_commit(const ir::Inst& i) {
   out_.alu(BPF_ADD, r3, 8);
   out_.alu(BPF_ADD, r2, begin);
   out_.map(r1, pool_.ring());
-  out_.load(r4, r10, wake_slot(), 8);
   out_.call(ringbuf_output);
   out_.jump_if(BPF_JNE, r0, 0, lost);
   out_.bind(done);

@@ -6,9 +6,9 @@
 
 namespace bpf {
 
-// Uses of the stack, behind what any operation may use: the CPU and the segment that is looked up; the position of the record. That is kept where other records
-// keep how they are submitted.
+// Uses of the stack: what any operation may use has the CPU and the segment that is looked up; behind it is the position of the record.
 int32_t FunctionEmitter::segment_slot() const { return temp() + 4; }
+int32_t FunctionEmitter::position_slot() const { return temp() - 8; }
 
 void FunctionEmitter::find_cursor(Label none) {
   out_.map(r1, pool_.flight_cursors());
@@ -26,7 +26,7 @@ void FunctionEmitter::count_flight(const ir::Inst& i, uint32_t what) {
 // From the CPU's cursor in r0 to the record in r0, with its header. At `crosses`: r0 is its segment, r1 its position, r2 its offset.
 void FunctionEmitter::claim_flight(const ir::Inst& i, Label crosses, Label none) {
   const uint32_t segments = options_.flight_bytes / flight_segment; // a power of two
-  const int32_t position = wake_slot();
+  const int32_t position = position_slot();
   out_.number(r1, i.imm2);
   out_.atomic(BPF_ADD | BPF_FETCH, r0, flight_position, r1);
   out_.store(r10, position, r1, 8);

@@ -184,6 +184,7 @@ void FunctionEmitter::describe(const ir::Inst& i) {
     use(i.a, true);
     return;
   case Op::task_name: use(i.a, true), use(i.b, true); return; // several calls
+  case Op::send:
   case Op::commit: use(i.a, true); return;
   case Op::copy:
   case Op::zero: s.call = i.imm2 > 256; break;
@@ -244,7 +245,7 @@ void FunctionEmitter::describe(const Flow& flow) {
     place[b] = static_cast<ir::BlockId>(order_.size());
     order_.push_back(b);
     for (const ir::Inst& i : function_->blocks[b].insts) {
-      has_events_ |= i.op == Op::event || i.op == Op::commit;
+      has_positions_ |= i.op == Op::event && program_.actions[i.index].overwrites;
       has_stacks_ |= i.op == Op::stack;
       walks_ |= unit_.may_walk(i);
     }

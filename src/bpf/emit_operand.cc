@@ -15,7 +15,7 @@ int32_t FunctionEmitter::temp() const {
 }
 
 // Where the words that most functions have end.
-int32_t FunctionEmitter::own_end() const { return has_events_ ? wake_slot() : temp(); }
+int32_t FunctionEmitter::own_end() const { return has_positions_ ? position_slot() : temp(); }
 
 uint32_t FunctionEmitter::stack_bytes() const {
   return static_cast<uint32_t>(walks_ ? -walk_buffer() : has_stacks_ ? -stack_word(last_own_word) : -own_end());

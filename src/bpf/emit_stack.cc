@@ -98,7 +98,7 @@ void FunctionEmitter::emit_known(Label known) {
 // r3 = the id, 0 where there is no stack or no room for it. The hash begins with what stands at stack_seed.
 void FunctionEmitter::emit_taken_stack(const ir::Inst& i, Label done) {
   const Label taken = out_.label(), none = out_.label(), leave = out_.label();
-  take_slot(pool_.frames(), false, taken);
+  take_slot(pool_.frames(), scratch_slots, false, taken);
   count(state_stacks_busy);
   out_.number(r3, 0);
   out_.jump(done);

@@ -131,7 +131,7 @@ void FunctionEmitter::emit_uprobe_task() {
 void FunctionEmitter::emit_whole_stack(const ir::Inst& i) {
   const Label taken = out_.label(), done = out_.label(), none = out_.label(), walk_it = out_.label(),
               release = out_.label();
-  take_slot(pool_.walk_map("acu_walks"), false, taken);
+  take_slot(pool_.walk_map("acu_walks"), scratch_slots, false, taken);
   count(state_stacks_busy);
   out_.number(r3, 0);
   out_.jump(done);

@@ -10,18 +10,21 @@ namespace bpf {
 
 static int32_t round_up(uint32_t n) { return static_cast<int32_t>((n + 7) / 8 * 8); }
 
-std::vector<KnownAddress> find_known_addresses(const ir::Function& function) {
-  std::vector<uint8_t> assigned(function.registers, 0);
-  for (ir::Reg r = 1; r <= function.parameters; r++) assigned[r] = 2;
-  for (const ir::Block& b : function.blocks)
-    for (const ir::Inst& i : b.insts)
-      if (ir::defines(i) && assigned[i.dst] < 2) assigned[i.dst]++;
+// Registers that are assigned several times hold no known address: `several`, where it is asked first who they are.
+static std::vector<KnownAddress> find_known_addresses(const ir::Function& function, const std::vector<bool>* several, bool& is_wrong) {
+  std::vector<bool> assigned(function.registers, false);
+  for (ir::Reg r = 1; r <= function.parameters; r++) assigned[r] = true;
   std::vector<KnownAddress> known(function.registers);
-  auto from = [&](const ir::Operand& o) { return o.is_reg() ? known[o.as_reg()] : KnownAddress{}; };
+  const auto from = [&](const ir::Operand& o) { return o.is_reg() ? known[o.as_reg()] : KnownAddress{}; };
   // Blocks may stand in any order; an address found late is only a lost chance.
   for (const ir::Block& b : function.blocks)
     for (const ir::Inst& i : b.insts) {
-      if (!ir::defines(i) || assigned[i.dst] != 1) continue;
+      if (!ir::defines(i)) continue;
+      if (assigned[i.dst] || (several && (*several)[i.dst])) {
+        is_wrong |= known[i.dst].is_known;
+        continue;
+      }
+      assigned[i.dst] = true;
       if (i.op == ir::Op::object)
         known[i.dst] = {true, i.index, i.imm};
       else if (i.op == ir::Op::mov)
@@ -32,6 +35,16 @@ std::vector<KnownAddress> find_known_addresses(const ir::Function& function) {
       }
     }
   return known;
+}
+
+std::vector<KnownAddress> find_known_addresses(const ir::Function& function) {
+  bool is_wrong = false;
+  std::vector<KnownAddress> known = find_known_addresses(function, nullptr, is_wrong);
+  if (!is_wrong) return known;
+  const ir::Definitions definitions(function);
+  std::vector<bool> several(function.registers);
+  for (ir::Reg r = 1; r < function.registers; r++) several[r] = definitions.count[r] > 1;
+  return find_known_addresses(function, &several, is_wrong);
 }
 
 // The power of two, up to 8, that divides both.

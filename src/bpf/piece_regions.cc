@@ -266,9 +266,9 @@ void take_addresses_anew(ir::Function& function) {
   const std::vector<KnownAddress> known = find_known_addresses(function);
   const auto is_known = [&](Reg r) { return r < known.size() && known[r].is_known; };
   std::vector<std::pair<BlockId, Reg>> taken(known.size(), {ir::no_block, 0}); // by register: what stands for it in a block
+  std::vector<Inst> insts;
   for (BlockId b = 0; b < function.blocks.size(); b++) {
-    std::vector<Inst> insts;
-    insts.reserve(function.blocks[b].insts.size());
+    insts.clear();
     for (Inst i : function.blocks[b].insts) {
       if (ir::defines(i) && is_known(i.dst)) continue;
       ir::for_each_operand(i, [&](ir::Operand& o) {
@@ -284,12 +284,13 @@ void take_addresses_anew(ir::Function& function) {
       });
       insts.push_back(i);
     }
-    function.blocks[b].insts = std::move(insts);
+    function.blocks[b].insts.assign(insts.begin(), insts.end());
   }
 }
 
-void split_blocks(ir::Function& function, const CutFacts& facts, const PieceSizes& sizes) {
+bool split_blocks(ir::Function& function, const CutFacts& facts, const PieceSizes& sizes) {
   const size_t shortest = std::max<size_t>(sizes.piece / 8, 4);
+  if (std::ranges::none_of(function.blocks, [&](const ir::Block& b) { return b.insts.size() > 2 * shortest; })) return false;
   const ir::Flow flow(function);
   const Cuts cuts(function, facts, flow);
   for (uint32_t n = 0; n < flow.order.size(); n++) {
@@ -319,6 +320,7 @@ void split_blocks(ir::Function& function, const CutFacts& facts, const PieceSize
       begin = end;
     }
   }
+  return true;
 }
 
 std::vector<Region> find_regions(const ir::Function& function, const CutFacts& facts, const PieceSizes& sizes) {

@@ -25,8 +25,9 @@ void add_unit(uint32_t& units, uint32_t unit) { units = units == no_unit || unit
 // that is left; the body of a loop that is not long belongs to the unit that its loop is in.
 class Group {
 public:
-  Group(ir::Program& program, const AddressUse& addresses, const PieceSizes& sizes, std::vector<uint32_t> members)
-      : program_(program), addresses_(addresses), sizes_(sizes), members_(std::move(members)),
+  // `is_cut`: by function.
+  Group(ir::Program& program, const AddressUse& addresses, const PieceSizes& sizes, const std::vector<bool>& is_cut, std::vector<uint32_t> members)
+      : program_(program), addresses_(addresses), sizes_(sizes), is_cut_(is_cut), members_(std::move(members)),
         frame_(program.functions[members_[0]].frame) {}
 
   void run() {
@@ -45,6 +46,7 @@ public:
       if (!lends) lend_nothing(m);
       clean(m);
     }
+    share_borrow();
   }
 
 private:
@@ -60,18 +62,21 @@ private:
   struct Writing {
     uint32_t owner = 0, unit = 0;
     ir::Function* function = nullptr;
+    Piece* piece = nullptr; // or what is left of the owner
+    const std::vector<int64_t>* places = nullptr; // of the owner's registers in the lent object
     Reg shared = 0;            // the address of the lent object
-    Piece* piece = nullptr;    // or what is left of the owner
-    std::vector<Reg> renamed;  // by register of the owner
+    std::vector<Reg> renamed;  // by register of the owner; 0: it is not used
     std::vector<bool> at_hand; // by register of the owner: it was set or fetched in this block
-    std::vector<Reg> fetched;  // those, to forget them
-    std::vector<bool> used;    // by register of the owner
+    std::vector<Reg> named, fetched; // those, to forget them
     Reg name(Reg r) {
-      used[r] = true;
-      if (!piece) return r;
       Reg& n = renamed[r];
-      if (!n) n = function->registers++;
-      return n;
+      if (n) return n;
+      named.push_back(r);
+      return n = piece ? function->registers++ : r;
+    }
+    void forget_fetched() {
+      for (const Reg r : fetched) at_hand[r] = false;
+      fetched.clear();
     }
   };
 
@@ -81,28 +86,28 @@ private:
   void find_registers(uint32_t member);
   void lay_out();
   bool is_shared_object(uint32_t object) const { return place_of_object_[object] >= 0; }
-  int64_t place_of_register(uint32_t owner, Reg r) const {
-    const auto& places = place_of_register_.find(owner)->second;
-    return places[r];
-  }
   void use_lent_object(ir::Function& function) const;
   void keep_rest(uint32_t member);
   ir::Block call_of(Piece& piece, ir::Function& owner, BlockId leave);
   void fill(Piece& piece);
   void move_body(Piece& piece, uint32_t body);
-  void rewrite(Writing& w, std::vector<Inst>& out, const std::vector<Inst>& insts);
+  Writing& begin_writing(uint32_t owner, uint32_t unit, ir::Function& function, Piece* piece);
+  void rewrite(Writing& w, std::vector<Inst> insts, BlockId block);
   void rewrite_object(Writing& w, std::vector<Inst>& out, Inst i);
   void fetch(Writing& w, std::vector<Inst>& out, Reg r, base::Range where);
   void keep(Writing& w, std::vector<Inst>& out, Reg r, base::Range where);
   void repeat_addresses(Writing& w, std::vector<Inst>& out);
   uint32_t object_of(Piece& piece, uint32_t object);
   bool borrows(const Piece& piece) const;
+  void share_borrow();
+  void borrow_by(uint32_t finder, std::vector<ir::Block>& blocks);
   void lend_nothing(uint32_t member);
   void clean(uint32_t function);
 
   ir::Program& program_;
   const AddressUse& addresses_;
   const PieceSizes& sizes_;
+  const std::vector<bool>& is_cut_;
   const std::vector<uint32_t> members_; // the function with the frame first
   const uint32_t frame_;
   uint32_t units_ = rest + 1;
@@ -111,6 +116,8 @@ private:
   std::unordered_map<uint32_t, uint32_t> unit_of_body_;         // of bodies: the unit of their loop
   std::vector<uint32_t> units_of_object_;
   std::vector<bool> in_body_piece_; // by object: used in a piece of the body of a loop, which runs several times
+  std::vector<bool> is_passed_;     // by object: functions are given its address
+  std::vector<bool> is_read_;       // by object: more is done with it than that and writing to it
   std::vector<int64_t> place_of_object_; // in the lent object; -1: not there
   std::unordered_map<uint32_t, std::vector<int64_t>> place_of_register_; // of long functions, by register
   struct Repeated {
@@ -119,6 +126,9 @@ private:
     uint32_t unit = no_unit; // that it was in
   };
   std::unordered_map<uint32_t, std::vector<Repeated>> repeated_; // of long functions: what sets registers anew in each unit
+  Writing writing_;
+  std::vector<Inst> rewritten_; // instructions of the block that is being written
+  std::vector<BlockId> number_in_piece_; // by block of a long function: in the piece that is being filled
   uint32_t lent_ = 0; // the object
   uint32_t lent_bytes_ = 0;
 };
@@ -146,15 +156,14 @@ void Group::find_units() {
   for (const uint32_t m : members_) unit_of_body_[m] = rest;
   std::vector<bool> fixed(program_.functions.size(), false);
   for (const uint32_t m : members_) // with the functions around them
-    if (work_of(program_.functions[m]) > sizes_.longest_function)
+    if (is_cut_[m])
       for (uint32_t f = m; program_.functions[f].role == Role::body; f = program_.functions[f].parent) fixed[f] = true;
   for (const uint32_t m : members_) {
     ir::Function& f = program_.functions[m];
-    if (work_of(f) <= sizes_.longest_function) continue;
+    if (!is_cut_[m]) continue;
     const CutFacts facts{program_, addresses_, m, fixed};
     merge_exits(f);
-    split_blocks(f, facts, sizes_);
-    take_addresses_anew(f);
+    if (split_blocks(f, facts, sizes_)) take_addresses_anew(f);
     unit_of_[m].assign(f.blocks.size(), rest);
     for (Region& r : find_regions(f, facts, sizes_)) {
       for (const BlockId b : r.blocks) unit_of_[m][b] = units_;
@@ -167,6 +176,7 @@ void Group::find_units() {
   }
   for (const uint32_t m : members_) { // outer ones come first
     const ir::Function& f = program_.functions[m];
+    number_in_piece_.resize(std::max(number_in_piece_.size(), f.blocks.size()));
     for (BlockId b = 0; b < f.blocks.size(); b++) set_bodies(f.blocks[b], unit_of_.contains(m) ? unit_of_[m][b] : unit_of_body_[m]);
   }
 }
@@ -185,6 +195,8 @@ bool Group::find_uses() {
   const size_t objects = program_.frames[frame_].objects.size();
   units_of_object_.assign(objects, no_unit);
   in_body_piece_.assign(objects, false);
+  is_passed_.assign(objects, false);
+  is_read_.assign(objects, false);
   std::vector<bool> is_of_body(units_, false);
   for (const Piece& p : pieces_) is_of_body[p.unit] = program_.functions[p.owner].role == Role::body;
   for (const uint32_t m : members_) {
@@ -195,6 +207,7 @@ bool Group::find_uses() {
         if (i.op == Op::object) {
           add_unit(units_of_object_[i.index], unit);
           if (is_of_body[unit]) in_body_piece_[i.index] = true;
+          if (!unit_of_.contains(m)) is_read_[i.index] = true;
         }
     }
     if (unit_of_.contains(m)) find_registers(m);
@@ -212,20 +225,38 @@ bool Group::find_uses() {
 void Group::find_registers(uint32_t member) {
   const ir::Function& f = program_.functions[member];
   std::vector<uint32_t> units(f.registers, no_unit), set_in(f.registers, no_unit);
-  for (Reg r = 1; r <= f.parameters; r++) units[r] = unit_of_[member][0] == rest ? rest : several_units;
-  for (BlockId b = 0; b < f.blocks.size(); b++)
+  std::vector<uint32_t> assigned(f.registers);
+  std::vector<const Inst*> last(f.registers);
+  for (Reg r = 1; r <= f.parameters; r++) units[r] = unit_of_[member][0] == rest ? rest : several_units, assigned[r] = 1;
+  std::vector<uint32_t> object_at(f.registers, no_unit); // each block takes the addresses that it uses
+  for (BlockId b = 0; b < f.blocks.size(); b++) {
+    const uint32_t unit = unit_of_[member][b];
     for (const Inst& i : f.blocks[b].insts) {
-      if (ir::defines(i)) add_unit(units[i.dst], set_in[i.dst] = unit_of_[member][b]);
-      ir::for_each_use(i, [&](Reg r) { add_unit(units[r], unit_of_[member][b]); });
+      if (i.op == Op::object) object_at[i.dst] = i.index;
+      ir::for_each_operand(i, [&](const Operand& o) {
+        const uint32_t object = o.is_reg() ? object_at[o.as_reg()] : no_unit;
+        if (object == no_unit) return;
+        const bool is_written = &o == &i.a && (i.op == Op::store || i.op == Op::zero || i.op == Op::name || i.op == Op::copy);
+        if (i.op == Op::call)
+          is_passed_[object] = true;
+        else if (!is_written)
+          is_read_[object] = true;
+      });
+      if (ir::defines(i)) {
+        add_unit(units[i.dst], set_in[i.dst] = unit);
+        assigned[i.dst]++;
+        last[i.dst] = &i;
+      }
+      ir::for_each_use(i, [&](Reg r) { add_unit(units[r], unit); });
     }
-  const ir::Definitions definitions(f);
+  }
   const auto& is_address = addresses_.addresses[member];
   auto& places = place_of_register_[member];
   auto& repeated = repeated_[member];
   places.assign(f.registers, -1);
   for (Reg r = 1; r < f.registers; r++) {
     if (units[r] != several_units) continue;
-    const Inst* made = definitions.only(Operand::of(r));
+    const Inst* made = assigned[r] == 1 ? last[r] : nullptr;
     if (made && is_repeatable(*made) && r < is_address.size() && is_address[r]) {
       repeated.push_back({r, *made, set_in[r]});
       continue;
@@ -245,6 +276,16 @@ void Group::lay_out() {
     place_of_object_[o] = lent_bytes_;
     lent_bytes_ += (objects[o].size + 7) / 8 * 8;
   }
+  // Keys that a piece makes for functions stand there, too: what the verifier knows of the stack is worked out anew at the end of each
+  // function that may have read it. Pieces use the same memory, as they run one after the other.
+  std::vector<uint32_t> used(units_);
+  for (uint32_t o = 0; o < objects.size(); o++) {
+    const uint32_t unit = units_of_object_[o];
+    if (place_of_object_[o] >= 0 || unit == no_unit || unit == rest || !is_passed_[o] || is_read_[o] || addresses_.holders[frame_][o]) continue;
+    place_of_object_[o] = lent_bytes_ + used[unit];
+    used[unit] += (objects[o].size + 7) / 8 * 8;
+  }
+  lent_bytes_ += *std::ranges::max_element(used);
   lent_bytes_ = std::max(lent_bytes_, 8u);
   lent_ = static_cast<uint32_t>(objects.size());
   program_.frames[frame_].objects.push_back({lent_bytes_, "shared"});
@@ -252,8 +293,25 @@ void Group::lay_out() {
 
 // -------------------------------------------------------------------------------------------- rewriting
 
+// The same memory for each: what it knew is forgotten.
+Group::Writing& Group::begin_writing(uint32_t owner, uint32_t unit, ir::Function& function, Piece* piece) {
+  Writing& w = writing_;
+  w.forget_fetched();
+  for (const Reg r : w.named) w.renamed[r] = 0;
+  w.named.clear();
+  w.owner = owner;
+  w.unit = unit;
+  w.function = &function;
+  w.piece = piece;
+  w.places = &place_of_register_[owner];
+  w.shared = function.registers++;
+  w.renamed.resize(std::max(w.renamed.size(), w.places->size()));
+  w.at_hand.resize(w.renamed.size());
+  return w;
+}
+
 void Group::fetch(Writing& w, std::vector<Inst>& out, Reg r, base::Range where) {
-  const int64_t place = place_of_register(w.owner, r);
+  const int64_t place = (*w.places)[r];
   if (place < 0 || w.at_hand[r]) return;
   w.at_hand[r] = true;
   w.fetched.push_back(r);
@@ -261,7 +319,7 @@ void Group::fetch(Writing& w, std::vector<Inst>& out, Reg r, base::Range where) 
 }
 
 void Group::keep(Writing& w, std::vector<Inst>& out, Reg r, base::Range where) {
-  const int64_t place = place_of_register(w.owner, r);
+  const int64_t place = (*w.places)[r];
   if (place < 0) return;
   if (!w.at_hand[r]) w.fetched.push_back(r);
   w.at_hand[r] = true;
@@ -287,9 +345,11 @@ void Group::rewrite_object(Writing& w, std::vector<Inst>& out, Inst i) {
 }
 
 // The instructions of a block, with values that others use fetched from the lent object and kept there.
-void Group::rewrite(Writing& w, std::vector<Inst>& out, const std::vector<Inst>& insts) {
-  for (const Reg r : w.fetched) w.at_hand[r] = false;
-  w.fetched.clear();
+// Then they are `block` of the function.
+void Group::rewrite(Writing& w, std::vector<Inst> insts, BlockId block) {
+  w.forget_fetched();
+  std::vector<Inst>& out = rewritten_;
+  out.clear();
   for (Inst i : insts) {
     ir::for_each_use(i, [&](Reg r) { fetch(w, out, r, i.where); });
     ir::for_each_operand(i, [&](Operand& o) {
@@ -303,7 +363,7 @@ void Group::rewrite(Writing& w, std::vector<Inst>& out, const std::vector<Inst>&
       rewrite_object(w, out, i);
     else
       out.push_back(i);
-    if (!set || place_of_register(w.owner, set) < 0) continue;
+    if (!set || (*w.places)[set] < 0) continue;
     if (!ir::ends_block(out.back())) {
       keep(w, out, set, i.where);
       continue;
@@ -315,12 +375,14 @@ void Group::rewrite(Writing& w, std::vector<Inst>& out, const std::vector<Inst>&
     out.back().target = static_cast<BlockId>(w.function->blocks.size());
     w.function->blocks.push_back({std::move(between)});
   }
+  insts.assign(out.begin(), out.end()); // often in the memory they had
+  w.function->blocks[block].insts = std::move(insts);
 }
 
 // Addresses that the verifier follows and that are set elsewhere.
 void Group::repeat_addresses(Writing& w, std::vector<Inst>& out) {
   for (const Repeated& r : repeated_.find(w.owner)->second) {
-    if (r.unit == w.unit || !w.used[r.reg]) continue;
+    if (r.unit == w.unit || !w.renamed[r.reg]) continue;
     Inst again = r.made;
     again.dst = w.name(r.reg);
     out.push_back(again);
@@ -380,21 +442,11 @@ void Group::keep_rest(uint32_t member) {
     program_.functions.push_back(std::move(f));
   }
   ir::Function& f = program_.functions[member];
-  Writing w;
-  w.owner = member;
-  w.unit = rest;
-  w.function = &f;
-  w.at_hand.assign(f.registers, false);
-  w.used.assign(f.registers, false);
-  w.shared = f.registers++;
+  Writing& w = begin_writing(member, rest, f, nullptr);
   const base::Range where = f.blocks[0].insts.empty() ? base::Range{} : f.blocks[0].insts[0].where;
   const std::vector<uint32_t>& units = unit_of_[member];
   for (BlockId b = 0; b < units.size(); b++) {
-    if (units[b] != rest) continue;
-    std::vector<Inst> out;
-    const std::vector<Inst> insts = std::move(f.blocks[b].insts);
-    rewrite(w, out, insts);
-    f.blocks[b].insts = std::move(out);
+    if (units[b] == rest) rewrite(w, std::move(f.blocks[b].insts), b);
   }
   const auto leave = static_cast<BlockId>(f.blocks.size());
   f.blocks.push_back({{{.op = Op::give_back, .a = Operand::number(f.role == Role::body), .where = where}}});
@@ -406,7 +458,7 @@ void Group::keep_rest(uint32_t member) {
   }
   std::vector<Inst> begin{{.op = Op::object, .dst = w.shared, .index = lent_, .where = where}};
   repeat_addresses(w, begin);
-  for (const Reg r : w.fetched) w.at_hand[r] = false;
+  w.forget_fetched();
   for (Reg r = 1; r <= f.parameters; r++) keep(w, begin, r, where);
   f.blocks[0].insts.insert(f.blocks[0].insts.begin(), begin.begin(), begin.end());
 }
@@ -414,6 +466,41 @@ void Group::keep_rest(uint32_t member) {
 bool Group::borrows(const Piece& piece) const {
   const std::vector<Inst>& begin = program_.functions[piece.function].blocks[0].insts;
   return std::ranges::any_of(begin, [](const Inst& i) { return i.op == Op::borrow; });
+}
+
+// One function finds the lent object for all pieces: the kernel compiles each look-up in a map anew, in time that grows with the
+// whole program.
+void Group::share_borrow() {
+  if (std::ranges::count_if(pieces_, [&](const Piece& p) { return borrows(p); }) < 2) return;
+  program_.frames.emplace_back();
+  const auto finder = static_cast<uint32_t>(program_.functions.size());
+  ir::Function f;
+  f.name = program_.functions[members_[0]].name + ".borrow";
+  f.role = Role::function;
+  f.parent = members_[0];
+  f.parameters = 1;
+  f.registers = 3;
+  f.frame = static_cast<uint32_t>(program_.frames.size() - 1);
+  f.blocks.push_back({{{.op = Op::borrow, .dst = 2, .a = Operand::of(1)}, {.op = Op::give_back, .a = Operand::of(2)}}});
+  program_.functions.push_back(std::move(f));
+  for (const Piece& p : pieces_)
+    if (borrows(p)) borrow_by(finder, program_.functions[p.function].blocks);
+}
+
+// The piece ends where it gets no object, and so does the long function.
+void Group::borrow_by(uint32_t finder, std::vector<ir::Block>& blocks) {
+  std::vector<Inst> begin = std::move(blocks[0].insts);
+  const auto borrow = std::ranges::find(begin, Op::borrow, &Inst::op);
+  const auto there = static_cast<BlockId>(blocks.size()), nothing = there + 1;
+  const Inst call{.op = Op::call, .dst = borrow->dst, .a = borrow->a, .index = finder, .where = borrow->where};
+  const Inst check{.op = Op::branch, .cond = ir::Cond::ne, .a = Operand::of(call.dst), .b = Operand::number(0),
+                   .target = there, .other = nothing, .where = call.where};
+  std::vector<Inst> behind(borrow + 1, begin.end());
+  begin.erase(borrow, begin.end());
+  begin.insert(begin.end(), {call, check});
+  blocks[0].insts = std::move(begin);
+  blocks.push_back({std::move(behind)});
+  blocks.push_back({{{.op = Op::give_back, .a = Operand::number(0), .where = call.where}}});
 }
 
 void Group::lend_nothing(uint32_t member) {
@@ -436,28 +523,18 @@ void Group::fill(Piece& piece) {
   const base::Range where = piece.blocks[0].insts[0].where;
   ir::Function f = std::move(program_.functions[piece.function]);
   program_.functions[piece.function].frame = f.frame;
-  Writing w;
-  w.owner = piece.owner;
-  w.unit = piece.unit;
-  w.function = &f;
-  w.piece = &piece;
-  w.shared = f.registers++;
-  w.renamed.assign(place_of_register_[piece.owner].size(), 0);
-  w.at_hand.assign(w.renamed.size(), false);
-  w.used.assign(w.renamed.size(), false);
+  Writing& w = begin_writing(piece.owner, piece.unit, f, &piece);
   // Blocks: the entry, those of the region, one for each exit; behind them those that are made on the way.
-  std::unordered_map<BlockId, BlockId> number;
-  for (const BlockId b : piece.region.blocks) number[b] = static_cast<BlockId>(number.size() + 1);
-  for (const BlockId b : piece.region.exits) number[b] = static_cast<BlockId>(number.size() + 1);
-  f.blocks.resize(number.size() + 1);
+  BlockId blocks = 1;
+  for (const BlockId b : piece.region.blocks) number_in_piece_[b] = blocks++;
+  for (const BlockId b : piece.region.exits) number_in_piece_[b] = blocks++;
+  f.blocks.resize(blocks);
   for (size_t n = 0; n < piece.blocks.size(); n++) {
-    std::vector<Inst> insts = std::move(piece.blocks[n].insts);
+    std::vector<Inst>& insts = piece.blocks[n].insts;
     const ir::Successors to = ir::successors(insts.back());
-    if (to.count > 0) insts.back().target = number.at(insts.back().target);
-    if (to.count > 1) insts.back().other = number.at(insts.back().other);
-    std::vector<Inst> out;
-    rewrite(w, out, insts);
-    f.blocks[n + 1].insts = std::move(out);
+    if (to.count > 0) insts.back().target = number_in_piece_[insts.back().target];
+    if (to.count > 1) insts.back().other = number_in_piece_[insts.back().other];
+    rewrite(w, std::move(insts), static_cast<BlockId>(n + 1));
   }
   for (size_t n = 0; n < piece.region.exits.size(); n++)
     f.blocks[piece.blocks.size() + 1 + n].insts = {{.op = Op::give_back, .a = Operand::number(static_cast<int64_t>(n + 1)), .where = where}};
@@ -506,16 +583,16 @@ void Group::move_body(Piece& piece, uint32_t body) {
 
 size_t work_of(const Inst& inst) {
   switch (inst.op) {
-  case Op::branch:
-  case Op::call: return 6;
+  case Op::branch: return 6;
+  case Op::call: return 10;
   case Op::map_find:
   case Op::map_store:
   case Op::map_remove:
   case Op::event:
   case Op::equal: return 10;
-  case Op::map_slot:
   case Op::hold:
   case Op::commit: return 15;
+  case Op::map_slot:
   case Op::loop:
   case Op::for_each:
   case Op::stack: return 40;
@@ -547,8 +624,13 @@ static size_t work_on_longest_way(const ir::Function& function) {
 
 // Ways that do not meet again, such as those of several system calls, are no work for each other. But jumps have to reach across all.
 static bool is_cut(const ir::Function& function, const PieceSizes& sizes) {
-  const size_t work = work_of(function);
-  return work > std::max(sizes.longest_function, ir::long_function) || (work > sizes.longest_function && work_on_longest_way(function) > sizes.longest_function);
+  const size_t too_far = std::max(sizes.longest_function, ir::long_function);
+  size_t work = 0;
+  for (const ir::Block& b : function.blocks) {
+    for (const Inst& i : b.insts) work += work_of(i);
+    if (work > too_far) return true;
+  }
+  return work > sizes.longest_function && work_on_longest_way(function) > sizes.longest_function;
 }
 
 bool has_long_functions(const ir::Program& program, const PieceSizes& sizes) {
@@ -558,9 +640,12 @@ bool has_long_functions(const ir::Program& program, const PieceSizes& sizes) {
 ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) {
   ir::Program program = given;
   share_loops(program);
+  std::vector<bool> cut; // by function; as they were before operations that occur often became calls, which the verifier follows at each
+  for (const ir::Function& f : program.functions) cut.push_back(is_cut(f, wanted));
   share_operations(program);
+  cut.resize(program.functions.size(), false);
   // The kernel takes 256 functions in a program.
-  constexpr size_t most_pieces = 160;
+  constexpr size_t most_pieces = 80;
   size_t all_work = 0;
   for (const ir::Function& f : program.functions) all_work += work_of(f);
   const PieceSizes sizes{wanted.longest_function, std::max(wanted.piece, all_work / most_pieces)};
@@ -574,8 +659,7 @@ ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) 
     if (program.functions[f].role == Role::body) by_frame[program.functions[f].frame].push_back(f);
   const AddressUse addresses = find_address_use(program);
   for (std::vector<uint32_t>& members : by_frame)
-    if (std::ranges::any_of(members, [&](uint32_t m) { return is_cut(program.functions[m], sizes); }))
-      Group(program, addresses, sizes, std::move(members)).run();
+    if (std::ranges::any_of(members, [&](uint32_t m) { return cut[m]; })) Group(program, addresses, sizes, cut, std::move(members)).run();
   share_objects(program);
   return program;
 }

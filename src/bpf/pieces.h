@@ -45,8 +45,8 @@ struct CutFacts {
 bool is_repeatable(const ir::Inst& made);
 // Makes each block of the function use addresses of objects that it takes itself.
 void take_addresses_anew(ir::Function& function);
-// Ends long blocks where a piece may end.
-void split_blocks(ir::Function& function, const CutFacts& facts, const PieceSizes& sizes);
+// Ends long blocks where a piece may end; false: there are none.
+bool split_blocks(ir::Function& function, const CutFacts& facts, const PieceSizes& sizes);
 std::vector<Region> find_regions(const ir::Function& function, const CutFacts& facts, const PieceSizes& sizes);
 
 // Operations on maps, and loops, that occur often become calls of functions.

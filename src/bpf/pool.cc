@@ -104,8 +104,27 @@ bool Pool::has_hot_keys(const ir::Map& map) const {
          shared_value_size(map, options.possible_cpus) <= largest_shared;
 }
 
+// The longest chain of functions that call each other, of those that have objects; bodies of loops use their function's memory.
+// What calls itself is refused later.
+static uint32_t deepest_chain(const ir::Program& program, uint32_t function, std::vector<uint32_t>& known) {
+  if (known[function]) return known[function];
+  known[function] = 1;
+  uint32_t below = 0;
+  for (const uint32_t c : find_callees(program.functions[function])) below = std::max(below, deepest_chain(program, c, known));
+  const ir::Function& f = program.functions[function];
+  return known[function] = below + (f.role != ir::Role::body && !program.frames[f.frame].objects.empty());
+}
+
+static uint32_t count_slots(const ir::Program& program) {
+  if (program.functions.size() == 1) return scratch_slots;
+  std::vector<uint32_t> known(program.functions.size());
+  uint32_t deepest = 1;
+  for (const ir::Probe& p : program.probes) deepest = std::max(deepest, deepest_chain(program, p.function, known));
+  return scratch_slots - 1 + deepest;
+}
+
 Pool::Pool(const ir::Program& p, const EmitOptions& o)
-    : program(p), options(o), is_cut_(std::ranges::any_of(p.functions, is_piece)), has_room_for_hot_maps_(has_room_for_hot_maps(p)) {
+    : program(p), options(o), is_cut_(std::ranges::any_of(p.functions, is_piece)), slots_(count_slots(p)), has_room_for_hot_maps_(has_room_for_hot_maps(p)) {
   // Room for some of the largest records; each has a header of 8 bytes.
   for (const ir::Action& a : program.actions) largest_record_ = std::max(largest_record_, a.record_size());
   if (program.speculations != ~0u)
@@ -210,7 +229,7 @@ uint32_t Pool::flight_ring() {
 uint32_t Pool::scratch(uint32_t bytes) {
   if (object.scratch < 0)
     object.scratch = static_cast<int>(
-        add({.name = "acu_scratch", .type = BPF_MAP_TYPE_PERCPU_ARRAY, .max_entries = scratch_slots}));
+        add({.name = "acu_scratch", .type = BPF_MAP_TYPE_PERCPU_ARRAY, .max_entries = slots_}));
   MapSpec& spec = object.maps[static_cast<uint32_t>(object.scratch)];
   spec.value_size = std::max(spec.value_size, bytes);
   return static_cast<uint32_t>(object.scratch);
@@ -229,7 +248,7 @@ uint32_t Pool::packets() {
 uint32_t Pool::large_scratch(uint32_t bytes) {
   if (large_scratch_ < 0)
     large_scratch_ = static_cast<int>(
-        add({.name = "acu_large", .max_entries = options.possible_cpus + scratch_slots - 1}));
+        add({.name = "acu_large", .max_entries = options.possible_cpus + slots_ - 1}));
   MapSpec& spec = object.maps[static_cast<uint32_t>(large_scratch_)];
   spec.value_size = std::max(spec.value_size, bytes);
   return static_cast<uint32_t>(large_scratch_);

@@ -478,31 +478,29 @@ void Lowering::mark_atomic() {
     while (program_.functions[f].role == Role::body) f = program_.functions[f].parent;
     return f;
   };
-  auto for_each_add = [&](auto&& visit) {
-    for (uint32_t f = 0; f < program_.functions.size(); f++)
-      for (Block& b : program_.functions[f].blocks)
-        for (Inst& i : b.insts)
-          if (i.op == Op::add_memory) visit(f, i);
-  };
-  for_each_add([&](uint32_t f, Inst& i) {
-    auto& list = writers[i.index];
+  std::vector<std::pair<uint32_t, Inst*>> additions; // with the function
+  for (uint32_t f = 0; f < program_.functions.size(); f++)
+    for (Block& b : program_.functions[f].blocks)
+      for (Inst& i : b.insts)
+        if (i.op == Op::add_memory) additions.emplace_back(f, &i);
+  for (const auto& [f, i] : additions) {
+    auto& list = writers[i->index];
     // A function may be called by several probes.
     if (program_.functions[root(f)].role == Role::function)
       list.push_back(~0u - f), list.push_back(~0u - f - 1);
     else if (std::find(list.begin(), list.end(), root(f)) == list.end())
       list.push_back(root(f));
-  });
+  }
   std::vector<bool> may_meet_itself(program_.functions.size(), false);
   auto is_user = [](const Probe& p) { return p.context == Context::registers; };
   if (std::any_of(program_.probes.begin(), program_.probes.end(), is_user) && !machine_.stopped &&
       kernel_preempts(machine_.host()))
     for (const Probe& p : program_.probes)
       may_meet_itself[p.function] = may_meet_itself[p.function] || is_user(p);
-  for_each_add([&](uint32_t f, Inst& i) {
-    i.atomic =
-        !is_percpu(program_.maps[i.index].kind) || writers[i.index].size() > 1 || may_meet_itself[root(f)];
-    if (program_.maps[i.index].kind == MapKind::task) i.atomic = false;
-  });
+  for (const auto& [f, i] : additions) {
+    i->atomic = !is_percpu(program_.maps[i->index].kind) || writers[i->index].size() > 1 || may_meet_itself[root(f)];
+    if (program_.maps[i->index].kind == MapKind::task) i->atomic = false;
+  }
 }
 
 Program Lowering::run() {

@@ -46,7 +46,7 @@ inline size_t count(const Program& p, Op op) {
   for (const ir::Function& f : p.functions) n += count(f, op);
   return n;
 }
-inline bool is_piece(const ir::Function& f) { return f.role == Role::function && f.parent != ~0u; }
+inline bool is_piece(const ir::Function& f) { return f.name.ends_with(".piece"); }
 inline std::vector<uint32_t> pieces_of(const Program& p, uint32_t owner = 0) {
   std::vector<uint32_t> out;
   for (uint32_t f = 0; f < p.functions.size(); f++)
