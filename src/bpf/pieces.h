@@ -26,6 +26,12 @@ bool has_long_functions(const ir::Program& program, const PieceSizes& sizes);
 // The same program, with these functions in pieces.
 ir::Program cut_into_pieces(const ir::Program& program, const PieceSizes& sizes);
 
+// piece_group.cc
+
+// Cuts the long ones of the functions that have one frame: `members`, the function that has it first, then the bodies of its loops, outer ones
+// before inner ones. `is_cut`: by function.
+void cut_group(ir::Program& program, const AddressUse& addresses, const PieceSizes& sizes, const std::vector<bool>& is_cut, std::vector<uint32_t> members);
+
 // piece_regions.cc
 
 // Blocks that may become a piece: entered at `head` alone, and left to `exits` alone.
