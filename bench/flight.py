@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What a flight recorder costs a busy server, and what an event costs: flight.py --acu PATH [--pairs 10] [--seconds 5] [--recorders a,b] [--soak SECONDS] [--out FILE]
+"""What a flight recorder costs a busy server, and what an event costs: flight.py --acu PATH [--rate 20000] [--pairs 10] [--seconds 5] [--recorders a,b] [--soak SECONDS] [--out FILE]
 
-The server (test/recorder/server.c, `requests`) has two threads, each with a client that waits for every answer, so both CPUs are busy: about 20,000 requests a second on two
-CPUs. Recorders of the whole host, all with switches, wake-ups and system calls (acu and perf also with CPU samples and their stacks at 99 Hz, `acu without samples` without):
+The server (test/recorder/server.c, `requests`) has two threads, each with a client that waits for every answer, so both CPUs are busy. What it calculates for an answer is
+chosen so that it answers --rate requests a second without a recorder. Recorders of the whole host, all with switches, wake-ups and system calls (acu and perf also with CPU samples and their stacks at 99 Hz, `acu without samples` without):
 acu's flight recorder, which keeps events in memory and writes a file at the end, and perf, trace-cmd and LTTng, which write all events to a file; those that are not
 installed, or do not run here, are named below the table.
 
@@ -45,9 +45,22 @@ def run(*words, **more):
     return done.stdout + done.stderr
 
 
-def requests(server, seconds, period=NEVER):
-    """A second."""
-    return float(run(server, "requests", str(seconds), str(period)).split()[0])
+class Server:
+    """test/recorder/server.c as a server of about `rate` requests a second, where the host can do that many."""
+
+    def __init__(self, path, rate):
+        self.path, self.rounds = path, 20000
+        if rate:
+            few, many = 5000, 50000
+            least, most = (statistics.median(1 / self.measured(2, rounds=n) for _ in range(3)) for n in (few, many))
+            self.rounds = max(0, round(few + (1 / rate - least) / (most - least) * (many - few)))
+
+    def words(self, seconds, period=NEVER, rounds=None):
+        return [self.path, "requests", str(seconds), str(period), str(self.rounds if rounds is None else rounds)]
+
+    def measured(self, seconds, rounds=None):
+        """Requests a second."""
+        return float(run(*self.words(seconds, rounds=rounds)).split()[0])
 
 
 def cpu_of(pid):
@@ -169,10 +182,10 @@ def compare(acu, server, folder, given):
     if given.recorders:
         chosen = {name: recorder for name, recorder in chosen.items() if name in given.recorders.split(",")}
     ratios, bare, costs = {n: [] for n in chosen}, [], {n: [] for n in chosen}
-    requests(server, 1)
+    server.measured(1)
     for pair in range(given.pairs):
         for name, recorder in list(chosen.items()):
-            load = lambda: requests(server, given.seconds)
+            load = lambda: server.measured(given.seconds)
             try:
                 if pair % 2:
                     without = load()
@@ -203,8 +216,8 @@ def compare(acu, server, folder, given):
 def spike(acu, server, folder, seconds=12):
     """What the file of a spike shows."""
     path = os.path.join(folder, "spike.acu")
-    said = run(acu, "record", "--flight", "--streams", "sched,syscalls,cpu,locks", "--when", f"uprobe:{server}:slow_request /arg0 > 20000/", "--after", "200ms",
-               "--cool-down", "1h", "-o", path, "--", server, "requests", str(seconds), "5")
+    said = run(acu, "record", "--flight", "--streams", "sched,syscalls,cpu,locks", "--when", f"uprobe:{server.path}:slow_request /arg0 > 20000/", "--after", "200ms",
+               "--cool-down", "1h", "-o", path, "--", *server.words(seconds, 5))
     if not os.path.exists(path):
         return f"The spike wrote no file: {said.strip()}"
     found = json.loads(run(acu, "report", path, "--json", "--top", "1000"))
@@ -226,8 +239,8 @@ def soak(acu, server, folder, seconds):
     """Memory of a recorder that runs for long, beside the busy server with a spike a minute."""
     path = os.path.join(folder, "soak.acu")
     with open(os.path.join(folder, "soak.err"), "w") as err:
-        recorder = subprocess.Popen([acu, "record", "--flight", "-a", "--when", f"uprobe:{server}:slow_request /arg0 > 20000/", "--files", "3", "-o", path], stderr=err, cwd=folder)
-    load = subprocess.Popen([server, "requests", str(seconds), "60"], stdout=subprocess.DEVNULL)
+        recorder = subprocess.Popen([acu, "record", "--flight", "-a", "--when", f"uprobe:{server.path}:slow_request /arg0 > 20000/", "--files", "3", "-o", path], stderr=err, cwd=folder)
+    load = subprocess.Popen(server.words(seconds, 60), stdout=subprocess.DEVNULL)
     lines = ["| minutes | resident memory of the recorder | its CPU time |", "|--:|--:|--:|"]
     tick = os.sysconf("SC_CLK_TCK")
     try:
@@ -248,6 +261,7 @@ def soak(acu, server, folder, seconds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--acu", required=True)
+    parser.add_argument("--rate", type=int, default=20000, help="0: as many as there can be with a calculation of some 20 us")
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--recorders", help="names, as in the table")
@@ -255,9 +269,10 @@ def main():
     parser.add_argument("--out")
     given = parser.parse_args()
     acu, folder = os.path.abspath(given.acu), tempfile.mkdtemp(prefix="acu-bench-flight-")
-    server = os.path.join(folder, "server")
     try:
-        run("gcc", "-O2", "-g", "-o", server, SERVER, "-pthread")
+        path = os.path.join(folder, "server")
+        run("gcc", "-O2", "-g", "-o", path, SERVER, "-pthread")
+        server = Server(path, given.rate)
         lines = compare(acu, server, folder, given)
         lines += ["", spike(acu, server, folder)]
         if given.soak:

@@ -6,6 +6,7 @@
 #include "bpf/emit.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace bpf {
 
@@ -13,22 +14,19 @@ static bool ends_session(const ir::Action& a) {
   return a.kind == ir::ActionKind::exit || a.kind == ir::ActionKind::assert_failed;
 }
 
-// r0 = the flags with which a record is submitted; uses r1 to r4.
+// r0 = the flags with which a record is submitted; uses r1 and r2.
 void FunctionEmitter::emit_wake() {
   static_assert(BPF_RB_FORCE_WAKEUP == BPF_RB_NO_WAKEUP + 1);
-  const auto quarter = static_cast<int32_t>(pool_.object.ring_bytes / 4); // a power of two
-  const int32_t window = std::min(quarter, static_cast<int32_t>(std::max(4096u, 4 * (pool_.largest_record() + 8))));
-  constexpr int32_t sign = 63;
+  const uint32_t quarter = pool_.object.ring_bytes / 4; // a power of two, as the window is
+  const uint32_t window = std::min(quarter, std::bit_ceil(std::max(4096u, 4 * (pool_.largest_record() + 8))));
   out_.map(r1, pool_.ring());
   out_.number(r2, BPF_RB_AVAIL_DATA);
   out_.call(ringbuf_query);
-  out_.number(r4, quarter - 1); // 1: there are a quarter or more
-  out_.alu(BPF_SUB, r4, r0);
-  out_.alu(BPF_RSH, r4, sign);
-  out_.alu(BPF_AND, r0, quarter - 1); // 1: one was begun just now
-  out_.alu(BPF_ADD, r0, -window);
-  out_.alu(BPF_RSH, r0, sign);
-  out_.alu(BPF_AND, r0, r4);
+  out_.alu(BPF_ADD, r0, -static_cast<int32_t>(quarter)); // below 0: there is less than a quarter
+  out_.alu(BPF_AND, r0, static_cast<int32_t>(1u << 31 | (quarter - 1)));
+  out_.alu(BPF_RSH, r0, std::countr_zero(window)); // 0: a quarter was begun just now
+  out_.alu(BPF_ADD, r0, -1);
+  out_.alu(BPF_RSH, r0, 63);
   out_.alu(BPF_ADD, r0, BPF_RB_NO_WAKEUP);
 }
 

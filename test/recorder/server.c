@@ -1,6 +1,6 @@
 // Programs to record. spikes SECONDS: requests under a lock, which another thread holds for 50 ms of CPU time now and then; a request that it made wait for 30 ms
-// or more calls slow_request(). calls N: system calls. often SECONDS: slow_request() 1,000 times a second. requests SECONDS PERIOD: two servers, each with a
-// client that waits for every answer; the lock is held for 50 ms every PERIOD seconds; prints the requests a second. owners: waits for mutexes of three kinds, which
+// or more calls slow_request(). calls N: system calls. often SECONDS: slow_request() 1,000 times a second. requests SECONDS PERIOD [ROUNDS]: two servers, each with
+// a client that waits for every answer; the lock is held for 50 ms every PERIOD seconds, an answer is calculated in so many rounds of about 1 ns; prints the requests a second. owners: waits for mutexes of three kinds, which
 // the thread "owner" has, for a condition variable that is followed by that thread's number, and for the end of a thread; calls slow_request() then and stays.
 // crash, behind these: abort(3).
 #define _GNU_SOURCE
@@ -72,11 +72,11 @@ static void *serve(void *unused) {
 }
 
 static volatile uint64_t sum;
+static uint64_t rounds = 20000;
 
-// Some 20 us.
 static void work(const char *request) {
   uint64_t n = (uint64_t)request[0];
-  for (int i = 0; i < 20000; i++) n = n * 6364136223846793005u + 1442695040888963407u;
+  for (uint64_t i = 0; i < rounds; i++) n = n * 6364136223846793005u + 1442695040888963407u;
   pthread_mutex_lock(&lock);
   sum += n;
   done++;
@@ -200,6 +200,7 @@ int main(int argc, char **argv) {
     for (;;) pause();
   } else if (!strcmp(mode, "requests")) {
     if (argc > 3) period_ns = strtoull(argv[3], NULL, 10) * 1000000000u;
+    if (argc > 4) rounds = strtoull(argv[4], NULL, 10);
     return requests(number);
   } else if (!strcmp(mode, "spikes")) {
     pthread_t threads[3];
