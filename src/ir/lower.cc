@@ -469,20 +469,32 @@ static bool kernel_preempts(host::Environment& host) {
   return chosen->find("(none)") == std::string::npos && chosen->find("(voluntary)") == std::string::npos;
 }
 
+// What is known of instructions only when all are there; one walk finds those.
+void Lowering::mark_instructions() {
+  std::vector<std::pair<uint32_t, Inst*>> additions;
+  std::vector<std::pair<uint32_t, uint32_t>> calls;
+  std::vector<bool> calls_kernel(program_.functions.size(), false);
+  for (uint32_t f = 0; f < program_.functions.size(); f++)
+    for (Block& b : program_.functions[f].blocks)
+      for (Inst& i : b.insts) {
+        if (i.op == Op::add_memory) additions.emplace_back(f, &i);
+        if (i.op == Op::call || i.op == Op::loop) calls.emplace_back(f, i.index);
+        if (i.op == Op::for_each) calls.emplace_back(f, static_cast<uint32_t>(i.imm));
+        if (i.op == Op::task_name) calls_kernel[f] = true;
+      }
+  mark_atomic(additions);
+  mark_kernel_calls(calls, calls_kernel);
+}
+
 // Adding needs an atomic instruction where others may write between its load and its store: other CPUs on
 // shared maps, other probes that interrupt this one on per-CPU maps. One probe never interrupts itself, but
-// for those of user code.
-void Lowering::mark_atomic() {
+// for those of user code. `additions`: with their functions.
+void Lowering::mark_atomic(const std::vector<std::pair<uint32_t, Inst*>>& additions) {
   std::vector<std::vector<uint32_t>> writers(program_.maps.size());
   auto root = [&](uint32_t f) {
     while (program_.functions[f].role == Role::body) f = program_.functions[f].parent;
     return f;
   };
-  std::vector<std::pair<uint32_t, Inst*>> additions; // with the function
-  for (uint32_t f = 0; f < program_.functions.size(); f++)
-    for (Block& b : program_.functions[f].blocks)
-      for (Inst& i : b.insts)
-        if (i.op == Op::add_memory) additions.emplace_back(f, &i);
   for (const auto& [f, i] : additions) {
     auto& list = writers[i->index];
     // A function may be called by several probes.
@@ -523,8 +535,7 @@ Program Lowering::run() {
   if (!enter.empty()) lower_syscalls(enter, false);
   if (!leave.empty()) lower_syscalls(leave, true);
   go_to(function_, block_);
-  mark_atomic();
-  mark_kernel_calls();
+  mark_instructions();
   program_.pid_namespace = options_.pid_namespace;
   return std::move(program_);
 }

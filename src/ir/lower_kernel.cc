@@ -405,21 +405,14 @@ probe::Context Lowering::context_of(const lang::Probe& p, const probe::Event& e)
   return probe::attach_btf_id(machine_, e) ? probe::Context::btf_tracepoint : c;
 }
 
-// Which programs call functions of the kernel.
-void Lowering::mark_kernel_calls() {
-  std::vector<bool> calls(program_.functions.size(), false);
+// Which programs call functions of the kernel. `calls`: who calls whom; `does`: by function, whether it calls one itself.
+void Lowering::mark_kernel_calls(const std::vector<std::pair<uint32_t, uint32_t>>& calls, std::vector<bool> does) {
   for (bool changed = true; changed;) {
     changed = false;
-    for (size_t f = 0; f < calls.size(); f++)
-      for (const Block& b : program_.functions[f].blocks)
-        for (const Inst& i : b.insts) {
-          bool runs = i.op == Op::call || i.op == Op::loop || i.op == Op::for_each;
-          size_t callee = i.op == Op::for_each ? static_cast<size_t>(i.imm) : i.index;
-          bool does = i.op == Op::task_name || (runs && calls[callee]);
-          if (does && !calls[f]) calls[f] = changed = true;
-        }
+    for (const auto& [caller, callee] : calls)
+      if (does[callee] && !does[caller]) does[caller] = changed = true;
   }
-  for (Probe& p : program_.probes) p.calls_kernel = calls[p.function];
+  for (Probe& p : program_.probes) p.calls_kernel = does[p.function];
 }
 
 // kaddr(name)

@@ -65,7 +65,8 @@ private:
                  std::vector<uint32_t> events);
   uint32_t add_event(const probe::Event& e);
   uint32_t probe_name(std::string_view name);
-  void mark_atomic();
+  void mark_instructions();
+  void mark_atomic(const std::vector<std::pair<uint32_t, Inst*>>& additions);
 
   // building (lower.cc)
   uint32_t begin_function(std::string name, Role role, uint32_t parameters, uint32_t frame);
@@ -415,7 +416,7 @@ private:
   Operand write_user(const lang::Call& c);
   bool wants_typed_context(const lang::Probe& p) const;
   probe::Context context_of(const lang::Probe& p, const probe::Event& e);
-  void mark_kernel_calls();
+  void mark_kernel_calls(const std::vector<std::pair<uint32_t, uint32_t>>& calls, std::vector<bool> does);
   bool is_context(const lang::Expr& e) const;
 
   // lower_output.cc: builtins that send events

@@ -39,13 +39,22 @@ bool skip_jumps(Function& function) {
 
 // `reached`: without those that are joined to another.
 bool join_blocks(Function& function, const Flow& flow, std::vector<bool>& reached) {
+  // The block that is the only way into the one it jumps to.
+  const auto joined = [&](BlockId b) {
+    const auto& insts = function.blocks[b].insts;
+    if (insts.empty() || insts.back().op != Op::jump) return no_block;
+    const BlockId next = insts.back().target;
+    return next != 0 && flow.predecessors[next] == 1 ? next : no_block;
+  };
   bool changed = false;
   for (const BlockId b : flow.order) {
+    if (!reached[b] || joined(b) == no_block) continue;
     auto& insts = function.blocks[b].insts;
-    while (!insts.empty() && insts.back().op == Op::jump) {
-      const BlockId next = insts.back().target;
-      if (next == b || next == 0 || flow.predecessors[next] != 1) break;
-      auto taken = std::move(function.blocks[next].insts);
+    size_t size = insts.size();
+    for (BlockId next = joined(b); next != no_block && next != b; next = joined(next)) size += function.blocks[next].insts.size() - 1;
+    insts.reserve(size);
+    for (BlockId next = joined(b); next != no_block && next != b; next = joined(b)) {
+      const auto taken = std::move(function.blocks[next].insts);
       reached[next] = false;
       insts.pop_back();
       insts.insert(insts.end(), taken.begin(), taken.end());
