@@ -42,7 +42,7 @@ test-sanitize: setup-test
 	@python3 test/run_all.py sanitize --only ctest,runtime
 
 # Every section of bench/results.md in one go, but for the overhead on servers: an hour and a half, with nothing else running.
-BENCHES = symbols unwind cores stacks profile trace trace_nginx http_requests waits slow flight page timeline keys large languages events why
+BENCHES = symbols unwind cores stacks profile trace trace_nginx http_requests waits slow flight sockets page timeline keys large languages events why
 bench: setup-bench
 	@$(MAKE) --no-print-directory build TARGET="acu bench_unwind"
 	@python3 bench/run.py --acu $(ACU) $(BENCH_ARGS)

@@ -248,7 +248,8 @@ def java(folder, port):
 
 
 SERVERS = {"pgbench -S": postgres, "redis-benchmark": redis, "nginx": nginx, "Python": python, "Java": java, "C++ allocator": allocator}
-KINDS = ["cpu 99", "cpu 999", "offcpu", "lock", "faults", "alloc", "allocated", "io", "file", "net", "trace -c"]
+KINDS = ["cpu 99", "cpu 999", "offcpu", "lock", "faults", "alloc", "allocated", "io", "file", "net", "trace -c", "serve"]
+SETTLES = {"acu serve": 15}  # seconds until it runs as it will for days: at first it reads the names of all programs
 
 
 def commands(acu, kinds, with_peers, pid):
@@ -262,6 +263,8 @@ def commands(acu, kinds, with_peers, pid):
             continue
         if words[0] == "cpu":
             out[f"acu {kind} Hz"] = [acu, "record", "cpu", "-F", words[1], "-a", "-q", "-o", "out.acu"]
+        elif words[0] == "serve":
+            out["acu serve"] = [acu, "serve", "--listen", "127.0.0.1:0", "--store", "serve.db", "--token-file", "token"]
         elif words[0] == "trace":
             out["acu trace -c"] = [acu, "trace", "-a", "-c", "-o", "out.txt"]
         else:
@@ -278,11 +281,11 @@ def commands(acu, kinds, with_peers, pid):
 
 
 @contextlib.contextmanager
-def recorder(command, folder):
+def recorder(command, folder, settles):
     # In the background of a shell SIGINT is ignored.
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=folder, text=True,
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-    time.sleep(1.5)  # it is attached
+    time.sleep(settles)  # it is attached
     try:
         yield
     finally:
@@ -292,11 +295,11 @@ def recorder(command, folder):
             print(f"{' '.join(command)}: exit status {process.returncode}: {error.strip()[-200:]}", file=sys.stderr)
 
 
-def pair(load, seconds, command, folder, recorder_first):
+def pair(load, seconds, command, folder, recorder_first, settles):
     """The seconds of a load: False without the recorder, True with it."""
     found = {}
     for with_it in (True, False) if recorder_first else (False, True):
-        with recorder(command, folder) if with_it else contextlib.nullcontext():
+        with recorder(command, folder, settles) if with_it else contextlib.nullcontext():
             found[with_it] = list(load(seconds))
     return found
 
@@ -337,7 +340,7 @@ def main():
             pairs = {what: [] for what in recorders}
             for number in range(given.pairs):
                 for what, command in recorders.items():
-                    pairs[what].append(pair(load, given.seconds, command, folder, number % 2))
+                    pairs[what].append(pair(load, given.seconds, command, folder, number % 2, SETTLES.get(what, 1.5)))
             without = [second for found in pairs.values() for one in found for second in one[False]]
             costs, rates = zip(*without)
             if given.raw:

@@ -82,21 +82,37 @@ def title(path, text, at):
 
 def run_script(acu, script):
     """A mistake as text, or None."""
-    process = subprocess.Popen([acu, "run", "--unsafe", "--notify-attached", "#attached#", "-e", script],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
-    time.sleep(0.05)
-    try:
-        out, err = process.communicate(timeout=0.7)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGINT)
+    attached = threading.Event()
+
+    def read(lines):
+        for line in lines:
+            if "#attached#" in line:
+                attached.set()
+        attached.set()  # or it has ended
+
+    with tempfile.TemporaryFile("w+", errors="replace") as error:
+        process = subprocess.Popen([acu, "run", "--unsafe", "--notify-attached", "#attached#", "-e", script], stdout=subprocess.PIPE, stderr=error,
+                                   text=True, errors="replace")
+        reader = threading.Thread(target=read, args=(process.stdout,))
+        reader.start()
         try:
-            out, err = process.communicate(timeout=LONGEST)
+            attached.wait(LONGEST)
+            try:
+                process.wait(0.5)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGINT)
+                process.wait(LONGEST)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.communicate()
+            process.wait()
             return "does not end after Ctrl-C"
-    if process.returncode != 0 or "ERROR" in err:
-        return f"status {process.returncode}: {err.strip()[:400]}"
+        finally:
+            reader.join()
+            process.stdout.close()
+        error.seek(0)
+        told = error.read()
+    if process.returncode != 0 or "ERROR" in told:
+        return f"status {process.returncode}: {told.strip()[:400]}"
     return None
 
 

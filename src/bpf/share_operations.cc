@@ -15,7 +15,7 @@ using ir::MapKind;
 using ir::Op;
 using ir::Operand;
 
-constexpr size_t often = 4;    // occurrences that are worth a function
+constexpr size_t often = 4;      // occurrences that are worth a function
 constexpr uint32_t nobody = ~0u; // no function
 
 // How an operand is passed: not at all, as it is, or as the number that stands at the address.
