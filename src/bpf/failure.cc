@@ -111,6 +111,11 @@ base::Error too_long_error(const ir::Probe& probe, const Code& code, const base:
     return {base::Failure::runtime, message + "the block of " + code.name + " uses " + std::to_string(maps.size()) +
                                         " maps, with acu's own; the kernel allows a program " + std::to_string(most_maps_of_program) +
                                         "\nHINT: distribute the statements over several probes on the same event, or use one map with one more key"};
+  constexpr size_t most_functions = 256; // BPF_MAX_SUBPROGS
+  if (code.functions.size() > most_functions)
+    return {base::Failure::runtime, message + "the block of " + code.name + " becomes " + std::to_string(code.functions.size()) +
+                                        " functions, of which each loop is one; the kernel allows a program " + std::to_string(most_functions) +
+                                        "\nHINT: distribute the loops over several probes on the same event, or write what repeats as a function (`fn`)"};
   message += "the block of " + code.name + " is too long for the kernel: its verifier follows at most 1,000,000 instructions, on all ways through the " +
              "block, and 8,192 branches; the block has " + std::to_string(code.insns.size()) + " instructions";
   const bool walks = features().ask(Feature::loop) == Answer::no;

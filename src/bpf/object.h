@@ -95,6 +95,7 @@ struct PieceSizes {
   bool operator==(const PieceSizes&) const = default;
 };
 inline constexpr PieceSizes rarely_cut = {ir::long_function, 500}; // where each event counts more than the start
+inline constexpr PieceSizes often_cut = {48, 32}; // where conditions that are kept and tested again make too many ways through a short function
 
 struct EmitOptions {
   uint32_t possible_cpus = 1;

@@ -21,8 +21,16 @@ constexpr size_t most_objects = 5; // parameters of a function
 
 struct Loop {
   uint32_t function, block, inst;
+  int64_t turns;
   std::vector<uint32_t> objects; // that its body uses, in the order of their first use
 };
+
+// How many turns it takes at most, also where the verifier shall not know it; none: only the running program knows.
+std::optional<int64_t> turns_of(const Inst& loop, const ir::Definitions& definitions) {
+  const Inst* made = definitions.only(loop.a);
+  const Operand& turns = made && made->op == Op::blur ? made->a : loop.a;
+  return turns.is_constant() ? std::optional(turns.value) : std::nullopt;
+}
 
 // The objects of a body, if it is one that may be shared.
 std::optional<std::vector<uint32_t>> objects_of(const ir::Function& body) {
@@ -39,8 +47,8 @@ std::optional<std::vector<uint32_t>> objects_of(const ir::Function& body) {
 }
 
 // All that two bodies must have in common: their instructions, with objects by their order.
-std::vector<int64_t> key_of(const Inst& loop, const ir::Function& body, const std::vector<uint32_t>& objects) {
-  std::vector<int64_t> key{loop.a.value};
+std::vector<int64_t> key_of(const Inst& loop, int64_t turns, const ir::Function& body, const std::vector<uint32_t>& objects) {
+  std::vector<int64_t> key{loop.a.kind, turns};
   const auto add = [&](const Operand& o) { key.push_back(o.kind), key.push_back(o.value); };
   for (const ir::Block& b : body.blocks) {
     key.push_back(-1);
@@ -58,14 +66,18 @@ std::vector<int64_t> key_of(const Inst& loop, const ir::Function& body, const st
 
 std::map<std::vector<int64_t>, std::vector<Loop>> find_loops(const ir::Program& program) {
   std::map<std::vector<int64_t>, std::vector<Loop>> found;
-  for (uint32_t f = 0; f < program.functions.size(); f++)
+  for (uint32_t f = 0; f < program.functions.size(); f++) {
+    const ir::Definitions definitions(program.functions[f]);
     for (uint32_t b = 0; b < program.functions[f].blocks.size(); b++)
       for (uint32_t n = 0; n < program.functions[f].blocks[b].insts.size(); n++) {
         const Inst& i = program.functions[f].blocks[b].insts[n];
-        if (i.op != Op::loop || !i.a.is_constant() || i.a.value > i.imm) continue; // another would count at its place that it was cut
+        if (i.op != Op::loop) continue;
+        const auto turns = turns_of(i, definitions);
+        if (!turns || *turns < 0 || *turns > i.imm) continue; // another would count at its place that it was cut
         if (auto objects = objects_of(program.functions[i.index]))
-          found[key_of(i, program.functions[i.index], *objects)].push_back({f, b, n, std::move(*objects)});
+          found[key_of(i, *turns, program.functions[i.index], *objects)].push_back({f, b, n, *turns, std::move(*objects)});
       }
+  }
   return found;
 }
 
@@ -111,6 +123,10 @@ uint32_t add_function(ir::Program& program, const Loop& loop) {
   }
   ir::Function body = shared_body(program.functions[run.index], loop.objects, number, frame);
   run.index = number + 1;
+  if (run.a.is_reg()) {
+    run.a = Operand::of(f.registers++);
+    f.blocks[0].insts.push_back({.op = Op::blur, .dst = run.a.as_reg(), .a = Operand::number(loop.turns), .where = run.where});
+  }
   run.dst = f.registers++;
   f.blocks[0].insts.push_back(run);
   f.blocks[0].insts.push_back({.op = Op::give_back, .a = Operand::of(run.dst), .where = run.where});
@@ -139,6 +155,7 @@ void call(ir::Program& program, const Loop& loop, uint32_t function, uint32_t be
 } // namespace
 
 void share_loops(ir::Program& program) {
+  if (std::ranges::none_of(program.functions, [](const ir::Function& f) { return f.role == ir::Role::body; })) return;
   struct Call {
     const Loop* loop;
     uint32_t function;

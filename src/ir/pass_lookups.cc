@@ -69,6 +69,8 @@ private:
 
 using Set = uint64_t;                    // of lookups, by number
 constexpr size_t most = 8 * sizeof(Set); // the others are not reused
+// Each that is reused doubles the ways that a verifier follows from its first test to its last.
+constexpr int most_reused = 6;
 
 struct Lookup {
   uint32_t map;
@@ -136,6 +138,16 @@ std::vector<Set> known_at_heads(const Function& function, const Flow& flow, cons
   return heads;
 }
 
+// Those whose answers were copied.
+Set reused_before(const Function& function, const Lookups& lookups) {
+  Set out = 0;
+  for (const Block& b : function.blocks)
+    for (const Inst& i : b.insts)
+      for (size_t n = 0; i.op == Op::mov && n < lookups.all.size(); n++)
+        if (i.a == Operand::of(lookups.all[n].answer)) out |= Set{1} << n;
+  return out;
+}
+
 bool may_have_loops(const Function& function) {
   if (function.role == Role::body) return true;
   for (const Block& b : function.blocks)
@@ -161,6 +173,7 @@ bool reuse_lookups(Function& function, PassContext& context) {
   const std::vector<Set> heads = known_at_heads(function, flow, lookups);
   bool changed = false;
   size_t number = 0;
+  Set reused = reused_before(function, lookups);
   for (const BlockId b : flow.order) {
     Set known = heads[b];
     for (Inst& i : function.blocks[b].insts) {
@@ -169,10 +182,11 @@ bool reuse_lookups(Function& function, PassContext& context) {
       known = lookups.step(i, number, known);
       if (number == own) continue; // not one of them
       const Lookup& asked = lookups.all[own];
-      for (Set left = before; left; left &= left - 1) {
+      for (Set left = std::popcount(reused) < most_reused ? before : before & reused; left; left &= left - 1) {
         const Lookup& earlier = lookups.all[static_cast<size_t>(std::countr_zero(left))];
         if (earlier.answer == i.dst || earlier.map != asked.map || earlier.key->parts != asked.key->parts) continue;
         i = {.op = Op::mov, .dst = i.dst, .a = Operand::of(earlier.answer), .where = i.where};
+        reused |= left & -left;
         changed = true;
         break;
       }

@@ -113,15 +113,21 @@ static base::Result<std::unique_ptr<Backend>> load(const ir::Program& program, c
 base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& program,
                                                            const KernelOptions& options, LoadReport& report) {
   auto loaded = load(program, options, report);
-  if (loaded.ok()) return loaded;
-  // What was cut to be loaded sooner can be loaded as it is, too.
-  KernelOptions whole = options;
-  whole.pieces = bpf::rarely_cut;
-  const bool may_be_whole = options.pieces == bpf::PieceSizes() && bpf::has_long_functions(program, options.pieces) &&
-                            !bpf::has_long_functions(program, whole.pieces);
-  if (!may_be_whole) return loaded;
-  report = {};
-  return load(program, whole, report);
+  if (loaded.ok() || options.pieces != bpf::PieceSizes()) return loaded;
+  // What was cut to be loaded sooner can be loaded as it is, too; and what has too many ways through it, in small pieces.
+  const bool may_be_whole = bpf::has_long_functions(program, options.pieces) && !bpf::has_long_functions(program, bpf::rarely_cut);
+  const bool is_refused = loaded.error().kind == base::Failure::runtime;
+  for (const bpf::PieceSizes& pieces : {bpf::rarely_cut, bpf::often_cut}) {
+    if (pieces == bpf::rarely_cut ? !may_be_whole : !is_refused) continue;
+    KernelOptions other = options;
+    other.pieces = pieces;
+    LoadReport of_other;
+    auto again = load(program, other, of_other);
+    if (!again.ok()) continue;
+    report = std::move(of_other);
+    return again;
+  }
+  return loaded;
 }
 
 // "kprobe:vfs_*: 12 events by kprobe.multi": what programs are attached by, where that differs by kernel.

@@ -340,6 +340,13 @@ TEST(LoopSharing, not_of_loops_whose_turns_are_not_known) {
   EXPECT_EQ(loops_left({.turns = [](FunctionBuilder&) { return number(11); }}), 5u); // cut, which is counted at each place
 }
 
+TEST(LoopSharing, also_where_the_verifier_does_not_know_the_turns) {
+  const auto turns = [](int64_t n) { return [n](FunctionBuilder& f) { return f.value({.op = Op::blur, .a = number(n)}); }; };
+  EXPECT_EQ(loops_left({.turns = turns(4)}), 0u);
+  EXPECT_EQ(loops_left({.turns = turns(11)}), 5u);
+  EXPECT_EQ(loops_left({.turns = turns(-1)}), 5u);
+}
+
 TEST(LoopSharing, not_of_loops_of_other_turns) {
   int64_t turns = 0;
   EXPECT_EQ(loops_left({.turns = [&](FunctionBuilder&) { return number(turns++ == 1 ? 3 : 4); }}), 1u);

@@ -398,6 +398,22 @@ TEST(ReuseLookups, of_all_kinds_with_keys) {
     EXPECT_EQ(looked_up_twice(store_one_and_two, store_one_and_two, {}, kind), is_reused) << static_cast<int>(kind);
 }
 
+// With each the ways through the program would become twice as many.
+TEST(ReuseLookups, of_a_few_entries_of_a_function) {
+  Builder b;
+  const uint32_t map = b.map(MapKind::hash, 8, 8);
+  for (int64_t n = 0; n < 20; n++) {
+    const R object = b.address(b.object(8));
+    b.store(object, n % 10);
+    b.on_map(Op::map_find, map, object);
+  }
+  b.give_back();
+  EXPECT_TRUE(run(b, reuse_lookups));
+  size_t finds = 0;
+  for (const Inst& i : b.program.functions[0].blocks[0].insts) finds += i.op == Op::map_find;
+  EXPECT_EQ(finds, 14u); // of 20, ten of which are asked for again
+}
+
 TEST(ReuseLookups, functions_with_loops_and_bodies_of_loops_are_left_alone) {
   for (const bool in_body : {false, true}) {
     Builder b;

@@ -210,6 +210,25 @@ def other_kernels(acu):
         run(acu, path, "--dump", "bpf", "--for", file)
 
 
+def conditions_that_are_kept_and_tested_again(acu):
+    """The ways through the block are 2 to the power of their number, so it is cut although it is short."""
+    for name, each in (("has_key", lambda n: f"if (has_key(@a, {n})) {{ $x++; }}"), ("reads", lambda n: f"$x += @a[{n}];"),
+                       ("variables", lambda n: f"if ($v{n}) {{ $x++; }}")):
+        made = lines(40, lambda n: f"$v{n} = @a[100] > {n};") if name == "variables" else ""
+        tested = lines(40, each)
+        expected = {"has_key": 4, "reads": 2 * (5 + 7), "variables": 2 * 30}[name]
+        both(acu, name, f"begin {{\n  @a[1] = 5; @a[30] = 7; @a[100] = 30; $x = 0;\n{made}\n{tested}\n{tested}\n  print($x);\n  clear(@a);\n}}\n", f"{expected}\n")
+
+
+def many_loops(acu):
+    """Loops that do the same are one function for the kernel; of others there may be 256."""
+    script = lambda count, term: f"begin {{\n  $x = 0;\n{lines(count, lambda n: f'for ($i : 0..4) {{ $x += {term(n)}; }}')}\n  print($x);\n}}\n"
+    both(acu, "alike", script(400, lambda n: "$i"), "2400\n")
+    both(acu, "different", script(150, lambda n: f"$i * {n}"), f"{6 * sum(range(150))}\n")
+    done = run(acu, write("too_many", script(300, lambda n: f"$i * {n}")), "--dry-run", status=1)
+    need(re.search(r"too_many.bt:1-\d+: the block of begin becomes \d+ functions, .* the kernel allows a program 256", done.stderr), done.stderr[-600:])
+
+
 def the_verifier_s_limit_is_told(acu):
     """A block that no kernel takes: the message names the script's block and what to do."""
     path = write("limit", statements.block("histogram_by_key", 30000))
@@ -220,6 +239,6 @@ def the_verifier_s_limit_is_told(acu):
 
 TESTS = [each_kind_of_statement, mixed_statements, variables_live_in_all_pieces, leaves_in_the_middle, deep_in_branches,
          long_bodies_of_loops, loops_among_many_statements, long_functions, strings_and_records, arguments_in_all_pieces,
-         many_probes, many_maps, compile_time_grows_with_the_script, other_kernels, the_verifier_s_limit_is_told]
+         many_probes, many_maps, conditions_that_are_kept_and_tested_again, many_loops, compile_time_grows_with_the_script, other_kernels, the_verifier_s_limit_is_told]
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
