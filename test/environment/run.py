@@ -107,7 +107,7 @@ case("keys_of_counts", "tracepoint:sched:sched_switch { @[args.next_comm] = coun
 SCRATCH = "tracepoint:sched:sched_switch { $y = str(12343, 300); $z = str(43434, 300); print($y == $z); }"
 case("scratch_memory", SCRATCH, {OLD: lacks("cmpxchg"), NEWER: has("atomic cmpxchg")})
 case("kfunc_allowed", 'begin { print(kfunc_allowed("bpf_task_from_pid")); }',
-     {("5.10", "6.1"): has(r"\*\(u8 \*\)\(r1 \+ 8\) = 0$"), ("6.12", "6.18"): has(r"\*\(u8 \*\)\(r1 \+ 8\) = 1$")})
+     {("5.10", "6.1"): has(r"\*\(u8 \*\)\(r\d \+ 8\) = 0$"), ("6.12", "6.18"): has(r"\*\(u8 \*\)\(r\d \+ 8\) = 1$")})
 case("name_of_a_task", "begin { print(comm(1)); }",
      {("5.10", "6.1"): Expected(r"needs a kernel that finds tasks for programs \(Linux 6\.2\)", status=2), ("6.12", "6.18"): has("call kernel function")})
 case("iterator", "iter:task { print(ctx.task.pid); }", {HOSTS: has("^probe iter:task: context iterator")}, "ir,bpf")
