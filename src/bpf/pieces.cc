@@ -15,7 +15,7 @@ using ir::Role;
 size_t work_of(const Inst& inst) {
   switch (inst.op) {
   case Op::branch: return 6;
-  case Op::call: return 10;
+  case Op::call:
   case Op::map_find:
   case Op::map_store:
   case Op::map_remove:

@@ -44,16 +44,16 @@ bool join_blocks(Function& function, const Flow& flow, std::vector<bool>& reache
     const auto& insts = function.blocks[b].insts;
     if (insts.empty() || insts.back().op != Op::jump) return no_block;
     const BlockId next = insts.back().target;
-    return next != 0 && flow.predecessors[next] == 1 ? next : no_block;
+    return next != 0 && next != b && flow.predecessors[next] == 1 ? next : no_block;
   };
   bool changed = false;
   for (const BlockId b : flow.order) {
     if (!reached[b] || joined(b) == no_block) continue;
     auto& insts = function.blocks[b].insts;
     size_t size = insts.size();
-    for (BlockId next = joined(b); next != no_block && next != b; next = joined(next)) size += function.blocks[next].insts.size() - 1;
+    for (BlockId next = joined(b); next != no_block; next = joined(next)) size += function.blocks[next].insts.size() - 1;
     insts.reserve(size);
-    for (BlockId next = joined(b); next != no_block && next != b; next = joined(b)) {
+    for (BlockId next = joined(b); next != no_block; next = joined(b)) {
       const auto taken = std::move(function.blocks[next].insts);
       reached[next] = false;
       insts.pop_back();
