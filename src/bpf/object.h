@@ -90,7 +90,7 @@ struct Object {
 
 // Of functions that are cut for the verifier (pieces.h), in its work (work_of()).
 struct PieceSizes {
-  size_t longest_function = 1500; // a longer one is cut
+  size_t longest_function = 1000; // a longer one is cut
   size_t piece = 500;             // about
   bool operator==(const PieceSizes&) const = default;
 };

@@ -38,7 +38,7 @@ public:
       first_of_[n] = number;
       number += static_cast<uint32_t>(function.blocks[flow.order[n]].insts.size());
       work_until_[n + 1] = work_until_[n];
-      for (const Inst& i : function.blocks[flow.order[n]].insts) work_until_[n + 1] += work_of(i);
+      for (const Inst& i : function.blocks[flow.order[n]].insts) work_until_[n + 1] += work_of(facts.program, i);
     }
     first_of_.back() = number;
     for (Reg r = 1; r <= function.parameters; r++) lives_[r] = {0, 0};

@@ -19,8 +19,8 @@ namespace bpf {
 
 // What the verifier has to do for an operation, as a multiple of that for a simple one: it walks both ways of each branch, and compares
 // what it knows where they meet again with all that it knew there before.
-size_t work_of(const ir::Inst& inst);
-size_t work_of(const ir::Function& function);
+size_t work_of(const ir::Program& program, const ir::Inst& inst);
+size_t work_of(const ir::Program& program, const ir::Function& function);
 // Whether some function is so long that it is cut.
 bool has_long_functions(const ir::Program& program, const PieceSizes& sizes);
 // The same program, with these functions in pieces.

@@ -6,6 +6,7 @@
 #include "ir/lowering.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ir {
 
@@ -133,22 +134,29 @@ Operand Lowering::equal_values(const Binary& e) {
   return equal_bytes(left, right, wide.size);
 }
 
-// Compares bytes with a literal, word by word.
+// Compares bytes with a literal, word by word. The last word may have more bytes than are compared: these are shifted out.
 Operand Lowering::equal_literal(const Place& p, uint32_t size, std::string_view text, bool with_end) {
   if (text.size() + with_end > size) return number(0);
   std::string bytes(text);
   if (with_end && bytes.size() + 1 < size) bytes.push_back('\0'); // the last byte ends the text in any case
   BlockId yes = new_block(), no = new_block();
   for (size_t at = 0; at < bytes.size();) {
-    size_t left = bytes.size() - at;
-    uint32_t width = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    const size_t left = std::min<size_t>(bytes.size() - at, 8);
+    const bool is_in_one = at + std::bit_ceil(left) <= size;
+    const auto width = static_cast<uint32_t>(is_in_one ? std::bit_ceil(left) : std::bit_floor(left));
+    const size_t compared = std::min<size_t>(left, width);
     uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, width);
+    std::memcpy(&word, bytes.data() + at, compared);
+    Operand found = load_word(p.plus(static_cast<int64_t>(at)), width, false);
+    if (compared < width) {
+      const size_t others = 64 - 8 * compared;
+      found = emit(Op::shl, found, number(static_cast<int64_t>(others)));
+      word <<= others;
+    }
     BlockId next = new_block();
-    branch(Cond::eq, load_word(p.plus(static_cast<int64_t>(at)), width, false),
-           number(static_cast<int64_t>(word)), next, no);
+    branch(Cond::eq, found, number(static_cast<int64_t>(word)), next, no);
     start(next);
-    at += width;
+    at += compared;
   }
   jump(yes);
   return truth(yes, no);

@@ -1,5 +1,6 @@
 #include "session/compile.h"
 
+#include "base/heap_growth.h"
 #include "bpf/features.h"
 #include "bpf/kernel_calls.h"
 #include "dlang/lower.h"
@@ -14,8 +15,15 @@
 
 namespace session {
 
+// What the compilation of a byte of text takes in the heap, for texts that are not short.
+static void expect_text(size_t bytes) {
+  constexpr size_t is_long = 8 << 10, heap_of_byte = 256;
+  if (bytes >= is_long) base::grow_heap(heap_of_byte * bytes);
+}
+
 bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
            base::Diagnostics& diagnostics) {
+  expect_text(source.text().size());
   if (options.d_script) {
     dlang::Translated translated = dlang::translate(source, *options.d_script, diagnostics);
     to.tree = std::move(translated.program);

@@ -97,7 +97,7 @@ inline int64_t decided(int64_t from, int64_t to, uint64_t sum = 1) {
     if (input >> n % 32 & 1) sum = sum * 3 + static_cast<uint64_t>(n);
   return static_cast<int64_t>(sum);
 }
-// Steps that have nothing in common with each other: each of 30 or more of work.
+// Steps that have nothing in common with each other: each of some 12 of work.
 inline void separate_steps(FunctionBuilder& f, int64_t from, int64_t to) {
   for (int64_t n = from; n < to; n++) {
     const BlockId yes = f.block(), next = f.block();

@@ -321,6 +321,7 @@ TEST(PiecesRun, objects_that_share_memory) {
           f.store(o, 0, number(n * 3));
           keep(f, n, f.op(Op::add, f.load(o, 0), number(1)));
         }
+        separate_steps(f, 0, 20);
         f.give();
       },
       expected);

@@ -9,15 +9,44 @@ namespace {
 // ----------------------------------------------------------------------------------------------- work
 
 TEST(Pieces, work_of_a_function_is_that_of_its_instructions) {
-  EXPECT_EQ(work_of(Inst{.op = Op::mov}), 1u);
-  EXPECT_EQ(work_of(Inst{.op = Op::branch}), 6u);
-  EXPECT_EQ(work_of(Inst{.op = Op::map_slot}), 40u);
-  EXPECT_EQ(work_of(Inst{.op = Op::loop}), 40u);
   Bench b;
+  const uint32_t hash = b.map(ir::MapKind::hash, 8, 8), array = b.map(ir::MapKind::array, 4, 8);
+  EXPECT_EQ(work_of(b.program, Inst{.op = Op::mov}), 1u);
+  EXPECT_EQ(work_of(b.program, Inst{.op = Op::branch}), 6u);
+  EXPECT_EQ(work_of(b.program, Inst{.op = Op::map_slot, .index = hash}), 40u);
+  EXPECT_EQ(work_of(b.program, Inst{.op = Op::map_slot, .index = array}), 1u); // an address
+  EXPECT_EQ(work_of(b.program, Inst{.op = Op::loop}), 40u);
   deciding(b, 20);
-  EXPECT_EQ(work_of(b.program.functions[0]), 40u + 3u + 20u * 10u + 40u + 1u + 1u);
-  EXPECT_FALSE(has_long_functions(b.program, {285, 10}));
-  EXPECT_TRUE(has_long_functions(b.program, {284, 10}));
+  EXPECT_EQ(work_of(b.program, b.program.functions[0]), 1u + 3u + 20u * 10u + 1u + 1u + 1u);
+  EXPECT_FALSE(has_long_functions(b.program, {207, 10}));
+  EXPECT_TRUE(has_long_functions(b.program, {206, 10}));
+}
+
+// The verifier walks what only calculates once, and jumps don't lead over it.
+TEST(Pieces, straight_code_stays_whole) {
+  Bench b;
+  auto f = b.main();
+  Operand x = begin(f).input;
+  for (int64_t n = 0; n < 20'000; n++) x = f.op(n % 2 ? Op::add : Op::xor_, x, number(n));
+  keep(f, 0, x);
+  f.give();
+  EXPECT_FALSE(has_long_functions(b.program, {}));
+}
+TEST(Pieces, straight_code_that_a_jump_leads_over_is_cut) {
+  for (const int64_t length : {3000, 20'000}) {
+    Bench b;
+    auto f = b.main();
+    Operand x = begin(f).input;
+    const BlockId some = f.block(), end = f.block();
+    f.branch(Cond::eq, x, number(1), some, end);
+    f.at(some);
+    for (int64_t n = 0; n < length; n++) x = f.op(n % 2 ? Op::add : Op::xor_, x, number(n));
+    keep(f, 0, x);
+    f.jump(end);
+    f.at(end);
+    f.give();
+    EXPECT_EQ(has_long_functions(b.program, {}), length == 20'000);
+  }
 }
 
 // ----------------------------------------------------------------------------------------- where it is cut
@@ -26,32 +55,34 @@ TEST(Pieces, have_about_the_size_that_is_asked_for) {
   for (const size_t size : {40u, 80u, 200u, 400u}) {
     Bench b;
     deciding(b, 150);
-    const size_t work = work_of(b.program.functions[0]);
+    const size_t work = work_of(b.program, b.program.functions[0]);
     const Program p = cut(b.program, {400, size});
     const size_t pieces = pieces_of(p).size();
     EXPECT_GE(pieces, work / size) << size;
     EXPECT_LE(pieces, work / size * 2 + 1) << size;
     for (const uint32_t f : pieces_of(p)) {
-      EXPECT_LE(work_of(p.functions[f]), size * 2) << size << ": " << ir::to_string(p.functions[f], p);
+      EXPECT_LE(work_of(p, p.functions[f]), size * 2) << size << ": " << ir::to_string(p.functions[f], p);
       EXPECT_EQ(count(p.functions[f], Op::call), 1u); // of the function that borrows
     }
     EXPECT_EQ(count(p, Op::borrow), 1u);
     EXPECT_EQ(count(p.functions[0], Op::call), pieces);
     EXPECT_EQ(count(p.functions[0], Op::lend), pieces);
-    EXPECT_LE(work_of(p.functions[0]), 60 + 20 * pieces) << size;
+    EXPECT_LE(work_of(p, p.functions[0]), 60 + 20 * pieces) << size;
   }
 }
 
 TEST(Pieces, long_blocks_are_cut_too) {
   Bench b;
   auto f = b.main();
-  Operand x = begin(f).input;
+  const Values v = begin(f);
+  decide(f, v, 0, 100);
+  Operand x = v.input;
   for (int64_t n = 0; n < 600; n++) x = f.op(n % 2 ? Op::add : Op::xor_, x, number(n));
   keep(f, 0, x);
   f.give();
   const Program p = cut(b.program, {200, 100});
-  EXPECT_GE(pieces_of(p).size(), 5u);
-  for (const ir::Function& piece : p.functions) EXPECT_LE(work_of(piece), 220u) << ir::to_string(piece, p);
+  EXPECT_GE(pieces_of(p).size(), 15u);
+  for (const uint32_t piece : pieces_of(p)) EXPECT_LE(work_of(p, p.functions[piece]), 220u) << ir::to_string(p.functions[piece], p);
 }
 
 TEST(Pieces, short_functions_stay_whole) {
@@ -231,7 +262,7 @@ TEST(Pieces, begin_of_a_function_with_an_address_as_parameter_is_in_no_piece) {
 TEST(Pieces, without_shared_values_nothing_is_lent) {
   Bench b;
   auto f = b.main();
-  separate_steps(f, 0, 40);
+  separate_steps(f, 0, 80);
   f.give();
   const Program p = cut(b.program, {100, 200});
   EXPECT_GE(pieces_of(p).size(), 4u);
@@ -245,7 +276,7 @@ TEST(Pieces, only_those_with_shared_values_borrow) {
   const Values v = begin(f);
   decide(f, v, 0, 40);
   keep(f, 0, Operand::of(v.sum));
-  separate_steps(f, 0, 40);
+  separate_steps(f, 0, 100);
   f.give();
   const Program p = cut(b.program, {100, 200});
   size_t with_call = 0;
