@@ -1,5 +1,6 @@
 // `acu sql`: the host as tables.
 #include "base/clock.h"
+#include "base/heap_growth.h"
 #include "base/text.h"
 #include "session/arguments.h"
 #include "session/output.h"
@@ -132,6 +133,7 @@ int prompt(Request& request, sql::Database& database, session::Output& output) {
 }
 
 int answer(Request& request) {
+  base::grow_heap(size_t{256} << 20); // rows of a table are in memory all at once, and may be 100,000
   const bool prompts = request.query.empty() && request.database.empty() && ::isatty(STDIN_FILENO);
   if (request.query.empty() && request.database.empty() && !prompts) {
     auto text = base::read_file("/dev/stdin");
