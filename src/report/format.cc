@@ -1,12 +1,13 @@
-// Numbers go through snprintf with the flags, width and precision of the conversion and always 64 bits, after
-// they were cut to the width that the length modifier asks for: none means 32 bits, as in C. Everything else
-// is made as text first and then padded, so that no width of an intermediate buffer limits it.
+// Numbers are cut to the width that the length modifier asks for: none means 32 bits, as in C. Integers with at most a width are written
+// here, as there may be a million of them a second; others go through snprintf with flags and precision, and always 64 bits.
+// Everything else is made as text first and then padded, so that no width of an intermediate buffer limits it.
 #include "report/format.h"
 
 #include "report/gfp.h"
 #include "report/number.h"
 #include "report/text.h"
 
+#include <charconv>
 #include <cstdio>
 
 namespace report {
@@ -64,9 +65,29 @@ uint64_t as_integer(const type::Type& type, Bytes bytes) {
   return type.is_scalar() ? extend(type, bytes) : 0;
 }
 
+// False: the conversion asks for more than a width.
+bool append_plain(std::string& out, const Conversion& c, uint64_t value, bool is_signed) {
+  constexpr std::string_view decimal = "diu";
+  const int radix = c.conversion == 'x' ? 16 : c.conversion == 'o' ? 8 : decimal.find(c.conversion) != decimal.npos ? 10 : 0;
+  if (!radix || c.precision >= 0 || c.flags.find_first_not_of("-0") != c.flags.npos) return false;
+  const bool is_negative = is_signed && static_cast<int64_t>(value) < 0;
+  char buffer[64];
+  char* const end = std::to_chars(buffer + 1, std::end(buffer), is_negative ? 0 - value : value, radix).ptr;
+  if (is_negative) buffer[0] = '-';
+  const std::string_view text(buffer + !is_negative, end);
+  const bool has_zeros = c.width > 0 && c.flags.find('0') != c.flags.npos && c.flags.find('-') == c.flags.npos;
+  if (!has_zeros) return append_padded(out, c, text), true;
+  const std::string_view sign = text.substr(0, is_negative), digits = text.substr(is_negative);
+  out += sign;
+  out.append(static_cast<size_t>(c.width) > text.size() ? static_cast<size_t>(c.width) - text.size() : 0, '0');
+  out += digits;
+  return true;
+}
+
 void append_number(std::string& out, const Conversion& c, uint64_t value) {
   bool is_signed = c.conversion == 'd' || c.conversion == 'i';
   value = cut(value, bits_of(c.length), is_signed);
+  if (append_plain(out, c, value, is_signed)) return;
   std::string letter = std::string("ll") + c.conversion;
   if (is_signed)
     append_printed(out, c, letter, static_cast<long long>(value));
@@ -117,9 +138,7 @@ void append_value(std::string& out, Context& context, const Conversion& c, const
 
 } // namespace
 
-std::string format_values(Context& context, std::span<const Conversion> pieces, const type::Type* payload,
-                          Bytes bytes) {
-  std::string out;
+void append_values(std::string& out, Context& context, std::span<const Conversion> pieces, const type::Type* payload, Bytes bytes) {
   std::span<const type::Field> fields = payload ? payload->fields() : std::span<const type::Field>();
   size_t next = 0;
   for (const Conversion& c : pieces) {
@@ -128,7 +147,6 @@ std::string format_values(Context& context, std::span<const Conversion> pieces, 
     const type::Field& f = fields[next++];
     append_value(out, context, c, *f.type, part(bytes, f.offset, f.type->size));
   }
-  return out;
 }
 
 } // namespace report

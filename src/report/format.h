@@ -10,7 +10,6 @@ namespace report {
 
 // `payload`: the tuple of the arguments, or nullptr. The format was checked against it (type::check_format);
 // where bytes are missing, zeros and empty texts are printed.
-std::string format_values(Context& context, std::span<const type::Conversion> pieces,
-                          const type::Type* payload, Bytes bytes);
+void append_values(std::string& out, Context& context, std::span<const type::Conversion> pieces, const type::Type* payload, Bytes bytes);
 
 } // namespace report

@@ -24,9 +24,10 @@ struct Printer::State {
   Sink& sink;
   std::vector<std::optional<Pieces>> formats; // by action; filled at first use
   Captures captures = {};
+  std::string line = {}; // of the record that is printed; its memory is used again
 
   const Pieces& format(const Action& action);
-  std::string formatted(const Action& action, Bytes payload);
+  const std::string& formatted(const Action& action, Bytes payload); // until the next one
 
   void result(std::string_view type, std::string_view text);
   void complaint(std::string_view place, std::string_view severity, std::string_view text);
@@ -53,8 +54,10 @@ const Pieces& Printer::State::format(const Action& action) {
   return *pieces;
 }
 
-std::string Printer::State::formatted(const Action& action, Bytes payload) {
-  return format_values(context, format(action), action.payload, payload);
+const std::string& Printer::State::formatted(const Action& action, Bytes payload) {
+  line.clear();
+  append_values(line, context, format(action), action.payload, payload);
+  return line;
 }
 
 // Text as it is, or as the data of a JSON line.

@@ -1,6 +1,7 @@
 // Records: the printf family, print of a value, time, join, cat and system.
 #include "fake.h"
 
+#include <cstdio>
 #include <cstdlib>
 
 namespace report {
@@ -45,6 +46,19 @@ TEST_F(Format, Lengths) {
     EXPECT_EQ(number(spec, INT64_MIN), "-9223372036854775808");
   EXPECT_EQ(number("%llu", -1), "18446744073709551615");
   EXPECT_EQ(number("%lx", -1), "ffffffffffffffff");
+}
+
+TEST_F(Format, IntegersAreAsInC) {
+  for (const char* flags : {"", "-", "0", "-0", "+", " ", "#", "+0"})
+    for (const char* width : {"", "1", "7", "30"})
+      for (const char* precision : {"", ".0", ".9"})
+        for (const char conversion : {'d', 'i', 'u', 'x', 'X', 'o'})
+          for (const int64_t n : {int64_t{0}, int64_t{7}, int64_t{-7}, int64_t{123456}, INT64_MAX, INT64_MIN, int64_t{-1}}) {
+            const std::string spec = std::string("%") + flags + width + precision + "ll" + conversion;
+            char expected[64];
+            std::snprintf(expected, sizeof expected, spec.c_str(), static_cast<long long>(n));
+            EXPECT_EQ(number(spec, n), expected) << spec << " of " << n;
+          }
 }
 
 TEST_F(Format, FlagsWidthAndPrecision) {
