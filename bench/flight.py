@@ -241,21 +241,22 @@ def soak(acu, server, folder, seconds):
     with open(os.path.join(folder, "soak.err"), "w") as err:
         recorder = subprocess.Popen([acu, "record", "--flight", "-a", "--when", f"uprobe:{server.path}:slow_request /arg0 > 20000/", "--files", "3", "-o", path], stderr=err, cwd=folder)
     load = subprocess.Popen(server.words(seconds, 60), stdout=subprocess.DEVNULL)
-    lines = ["| minutes | resident memory of the recorder | its CPU time |", "|--:|--:|--:|"]
+    lines = ["| minutes | memory of its own | of mapped files | its CPU time |", "|--:|--:|--:|--:|"]
     tick = os.sysconf("SC_CLK_TCK")
     try:
         begin = time.monotonic()
         for part in range(7):
             time.sleep(max(0, begin + 3 + (seconds - 6) * part / 6 - time.monotonic()))
-            resident = int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{recorder.pid}/status").read())[1])
+            status = open(f"/proc/{recorder.pid}/status").read()
+            own, files = (int(re.search(name + r":\s+(\d+)", status)[1]) / 1024 for name in ("RssAnon", "RssFile"))
             words = open(f"/proc/{recorder.pid}/stat").read().rsplit(")", 1)[1].split()
-            lines.append(f"| {(time.monotonic() - begin) / 60:.1f} | {resident / 1024:.1f} MiB | {(int(words[11]) + int(words[12])) / tick:.1f} s |")
+            lines.append(f"| {(time.monotonic() - begin) / 60:.1f} | {own:.1f} MiB | {files:.1f} MiB | {(int(words[11]) + int(words[12])) / tick:.1f} s |")
     finally:
         load.wait()
         recorder.send_signal(signal.SIGINT)
         recorder.wait()
     said = open(os.path.join(folder, "soak.err")).read().strip().splitlines()
-    return [f"A recorder beside the server for {seconds / 60:.0f} minutes, a spike a minute (VmRSS; the ring of 64 MiB counts once it was read for a file):", "", *lines, "", f"At the end: {said[-1] if said else ''}"]
+    return [f"A recorder beside the server for {seconds / 60:.0f} minutes, a spike a minute (resident memory: RssAnon, and RssFile: the programs of the host that have a name in a stack, and the ring of 64 MiB once it was read for a file):", "", *lines, "", f"At the end: {said[-1] if said else ''}"]
 
 
 def main():
