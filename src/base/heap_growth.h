@@ -1,5 +1,5 @@
-// The heap of a long script's compilation in large pages. The first touch of a page is a visit to the kernel, on virtual machines that
-// keep page tables in software one of 10 us: more than a statement takes in all.
+// The heap in large pages, for work that fills much of it: compilations of long scripts, rows of large tables. The first touch of a page
+// is a visit to the kernel, on virtual machines that keep page tables in software one of 10 us: more than a statement takes in all.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,5 @@
 #include "base/heap_growth.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <unistd.h>
