@@ -17,8 +17,6 @@ namespace {
 
 constexpr unsigned how = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 std::string_view type_name(const rapidjson::Value& value) {
   if (value.IsString()) return "text";
   if (value.IsNumber()) return "a number";
@@ -47,16 +45,16 @@ std::string word_mistake(std::string_view text, bool is_word) {
 }
 
 base::Result<Value> check_value(const Parameter& p, const rapidjson::Value& given) {
-  const auto refused = [&](std::string found) { return usage("argument `" + std::string(p.name) + "`: " + expected(p) + " expected, not " + found); };
+  const auto refused = [&](std::string found) { return base::usage_error("argument `" + std::string(p.name) + "`: " + expected(p) + " expected, not " + found); };
   Value out;
   switch (p.kind) {
   case Kind::text: {
     if (!given.IsString()) return refused(std::string(type_name(given)));
     out.text = text_of(given);
     const double size = static_cast<double>(out.text.size());
-    if (size < p.min) return usage("argument `" + std::string(p.name) + "` is empty");
-    if (p.max > 0 && size > p.max) return usage(base::print("argument `%s` has %.0f bytes; at most %.0f are accepted", std::string(p.name).c_str(), size, p.max));
-    if (const std::string why = word_mistake(out.text, p.is_word); !why.empty()) return usage("argument `" + std::string(p.name) + "` " + why);
+    if (size < p.min) return base::usage_error("argument `" + std::string(p.name) + "` is empty");
+    if (p.max > 0 && size > p.max) return base::usage_error(base::print("argument `%s` has %.0f bytes; at most %.0f are accepted", std::string(p.name).c_str(), size, p.max));
+    if (const std::string why = word_mistake(out.text, p.is_word); !why.empty()) return base::usage_error("argument `" + std::string(p.name) + "` " + why);
     const std::vector<std::string_view> allowed = base::split(p.allowed, '|');
     if (!p.allowed.empty() && !base::is_one_of(allowed, out.text)) return refused("`" + out.text.substr(0, 64) + "`");
     return out;
@@ -79,7 +77,7 @@ base::Result<Value> check_value(const Parameter& p, const rapidjson::Value& give
       if (!entry.IsString()) return refused("a list with " + std::string(type_name(entry)));
       const std::string_view text = text_of(entry);
       std::string why = text.empty() ? "is empty" : text.size() > longest_word ? "is too long" : word_mistake(text, p.is_word);
-      if (!why.empty()) return usage("argument `" + std::string(p.name) + "`: an entry " + why);
+      if (!why.empty()) return base::usage_error("argument `" + std::string(p.name) + "`: an entry " + why);
       out.list.emplace_back(text);
     }
     return out;
@@ -90,10 +88,10 @@ base::Result<Value> check_value(const Parameter& p, const rapidjson::Value& give
 } // namespace
 
 base::Status parse_json(std::string_view text, rapidjson::Document& to) {
-  if (const size_t zero = text.find('\0'); zero != text.npos) return usage(base::print("not JSON at byte %zu: a zero byte", zero)); // RapidJSON ends there
+  if (const size_t zero = text.find('\0'); zero != text.npos) return base::usage_error(base::print("not JSON at byte %zu: a zero byte", zero)); // RapidJSON ends there
   to.Parse<how>(text.data(), text.size());
   if (!to.HasParseError()) return {};
-  return usage(base::print("not JSON at byte %zu: %s", to.GetErrorOffset(), rapidjson::GetParseError_En(to.GetParseError())));
+  return base::usage_error(base::print("not JSON at byte %zu: %s", to.GetErrorOffset(), rapidjson::GetParseError_En(to.GetParseError())));
 }
 
 bool is_json(std::string_view text) {
@@ -152,7 +150,7 @@ std::string shortened(const rapidjson::Value& value, size_t most) {
 base::Result<Arguments> check_arguments(const Verb& verb, const rapidjson::Value* given, const Settings& settings) {
   Arguments out;
   const std::vector<Parameter> parameters = parameters_of(verb, settings);
-  if (given && !given->IsObject()) return usage("arguments are an object, not " + std::string(type_name(*given)));
+  if (given && !given->IsObject()) return base::usage_error("arguments are an object, not " + std::string(type_name(*given)));
   if (given)
     for (const auto& m : given->GetObject()) {
       const std::string_view name = text_of(m.name);
@@ -163,14 +161,14 @@ base::Result<Arguments> check_arguments(const Verb& verb, const rapidjson::Value
         std::vector<std::string_view> names;
         for (const Parameter& p : parameters) names.push_back(p.name);
         const std::string_view near = base::nearest(name, names);
-        return usage("`" + std::string(verb.name) + "` has no argument `" + std::string(name.substr(0, 64)) + "`" + (near.empty() ? "" : "; did you mean `" + std::string(near) + "`?"));
+        return base::usage_error("`" + std::string(verb.name) + "` has no argument `" + std::string(name.substr(0, 64)) + "`" + (near.empty() ? "" : "; did you mean `" + std::string(near) + "`?"));
       }
-      if (out.has(name)) return usage("argument `" + std::string(name) + "` is given twice");
+      if (out.has(name)) return base::usage_error("argument `" + std::string(name) + "` is given twice");
       ACU_TRY(Value value, check_value(*found, m.value));
       out.set(name, std::move(value));
     }
   for (const Parameter& p : parameters)
-    if (p.required && !out.has(p.name)) return usage("`" + std::string(verb.name) + "` needs the argument `" + std::string(p.name) + "`");
+    if (p.required && !out.has(p.name)) return base::usage_error("`" + std::string(verb.name) + "` needs the argument `" + std::string(p.name) + "`");
   return out;
 }
 

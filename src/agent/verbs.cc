@@ -16,8 +16,6 @@ namespace {
 
 using base::Status;
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 constexpr double max_pid = 4194304; // PID_MAX_LIMIT of the kernel
 constexpr Parameter pid_parameter = {.name = "pid", .kind = Kind::integer, .doc = "Only this process.", .min = 1, .max = max_pid};
 constexpr Parameter script_parameter = {.name = "script", .doc = "The script, in the bpftrace language.", .required = true, .min = 1, .max = longest_script};
@@ -88,7 +86,7 @@ Status take_kind(const std::string& kind, Plan& to) {
   }
   if (base::is_one_of(kinds, kind)) return {};
   const std::string_view near = base::nearest(kind, kinds);
-  return usage("there is no kind `" + kind + "`" + (near.empty() ? " (`acu help flame` lists them)" : "; did you mean `" + std::string(near) + "`?"));
+  return base::usage_error("there is no kind `" + kind + "`" + (near.empty() ? " (`acu help flame` lists them)" : "; did you mean `" + std::string(near) + "`?"));
 }
 
 Status make_flame(const Arguments& from, const Settings&, Plan& to) {
@@ -126,7 +124,7 @@ Status make_why(const Arguments& from, const Settings&, Plan& to) {
 // What `acu core` and `acu snap` share.
 Status add_view(const Arguments& from, Plan& to) {
   const std::string view = from.has("view") ? from.text("view") : "threads";
-  if (from.has("script") && from.has("view")) return usage("`view` and `script` exclude each other");
+  if (from.has("script") && from.has("view")) return base::usage_error("`view` and `script` exclude each other");
   if (from.has("script"))
     to.words.insert(to.words.end(), {"--read-only", "--execute=" + from.text("script")}), to.form = Form::lines;
   else if (view == "async")
@@ -159,15 +157,15 @@ Status make_tool(const Arguments& from, const Settings& settings, Plan& to) {
   if (!from.has("name")) return to.words = {"tools"}, to.form = Form::text, Status();
   const std::string name = from.text("name");
   const std::optional<bool> is_stopped = settings.find_tool ? settings.find_tool(name) : std::nullopt;
-  if (!is_stopped) return usage("there is no tool `" + name + "` (call this verb without a name to list them)");
+  if (!is_stopped) return base::usage_error("there is no tool `" + name + "` (call this verb without a name to list them)");
   if (from.flag("help")) return to.words = {name, "--help"}, to.form = Form::text, Status();
   to.words = {name, "--read-only"};
   if (*is_stopped) {
-    if (from.has("core") == from.has("pid")) return usage("the tool `" + name + "` needs `core` or `pid`: it reads a core dump or a live process");
+    if (from.has("core") == from.has("pid")) return base::usage_error("the tool `" + name + "` needs `core` or `pid`: it reads a core dump or a live process");
     to.words.push_back("--json");
     to.seconds = 0;
   } else {
-    if (from.has("core")) return usage("the tool `" + name + "` traces live programs: it does not take `core`");
+    if (from.has("core")) return base::usage_error("the tool `" + name + "` traces live programs: it does not take `core`");
     to.words.push_back("--format=json");
     to.enforces_cost = true;
   }

@@ -30,6 +30,9 @@ struct Error {
   }
 };
 
+// The user has asked for something that is not there, or not like that.
+[[gnu::cold]] Error usage_error(std::string message);
+
 // "WHAT: strerror(errno)", with EPERM and EACCES as permission failures.
 [[gnu::cold]] Error errno_error(std::string_view what, int code);
 

@@ -15,11 +15,9 @@ static std::string in_seconds(uint64_t ns) {
   return text;
 }
 
-static base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 base::Status keep_part(Profile& p, const TimeRange& range, Part part) {
   if (!p.slice_ns)
-    return usage(
+    return base::usage_error(
         "the recording has no time slices\nhint: acu record --split 1s");
   const uint64_t ends =
       std::max(p.about.duration_ns, p.slices.empty() ? 0 : p.slices.back().number * p.slice_ns + 1);
@@ -28,7 +26,7 @@ base::Status keep_part(Profile& p, const TimeRange& range, Part part) {
   uint64_t last = range.until ? (*range.until + p.slice_ns - 1) / p.slice_ns : count;
   last = std::min(last, count);
   if (first >= last)
-    return usage("`--from`: the recording is only " + in_seconds(ends) + " long, not " +
+    return base::usage_error("`--from`: the recording is only " + in_seconds(ends) + " long, not " +
                  in_seconds(range.from.value_or(0)));
   const uint64_t from = first * p.slice_ns, until = std::min(last * p.slice_ns, ends);
 

@@ -41,18 +41,16 @@ struct GetoptTables {
   }
 };
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 base::Error unknown_option(const spec::Subcommand& subcommand, std::string_view written) {
   std::string message = "unknown option `" + std::string(written) + "`";
   if (written.starts_with("--")) {
     std::vector<std::string_view> names;
     for (const Option& o : subcommand.options) names.push_back(o.name);
     std::string_view near = base::nearest(written.substr(2, written.find('=') - 2), names);
-    if (!near.empty()) return usage(message + "; did you mean `--" + std::string(near) + "`?");
+    if (!near.empty()) return base::usage_error(message + "; did you mean `--" + std::string(near) + "`?");
   }
   if (subcommand.name == "run") message += "; options of the script go after `--`";
-  return usage(message + " (see `acu help " + std::string(subcommand.name) + "`)");
+  return base::usage_error(message + " (see `acu help " + std::string(subcommand.name) + "`)");
 }
 
 std::string shown(const Option& o) {
@@ -71,7 +69,7 @@ base::Status check_word(const Option& o, std::string_view value) {
       "`" + shown(o) + "` takes " + std::string(o.allowed) + ", not `" + std::string(wrong) + "`";
   std::string_view near = base::nearest(wrong, words);
   if (!near.empty()) message += "; did you mean `" + std::string(near) + "`?";
-  return usage(message);
+  return base::usage_error(message);
 }
 
 // The words after `--`.
@@ -124,8 +122,8 @@ base::Result<Arguments> parse_arguments(const spec::Subcommand& subcommand, std:
       if (const Option o = subcommand.options[i]; got == first_long + static_cast<int>(i) || got == o.letter)
         row = o;
     std::string_view written = argv[static_cast<size_t>(std::min(before, argc - 1))];
-    if (got == ':') return usage("`" + std::string(written) + "` needs an argument");
-    if (!row && optopt >= first_long) return usage("`" + std::string(written) + "` takes no argument");
+    if (got == ':') return base::usage_error("`" + std::string(written) + "` needs an argument");
+    if (!row && optopt >= first_long) return base::usage_error("`" + std::string(written) + "` takes no argument");
     if (!row && written.starts_with("--")) return unknown_option(subcommand, written);
     if (!row) return unknown_option(subcommand, std::string("-") + static_cast<char>(optopt));
     std::string value = optarg ? optarg : "";
@@ -164,7 +162,7 @@ std::string help_text(const spec::Subcommand& subcommand) {
 }
 
 static base::Error bad_value(std::string_view option, std::string_view wanted, std::string_view text) {
-  return usage("`" + std::string(option) + "` takes " + std::string(wanted) + ", not `" + std::string(text) + "`");
+  return base::usage_error("`" + std::string(option) + "` takes " + std::string(wanted) + ", not `" + std::string(text) + "`");
 }
 
 base::Result<uint64_t> read_count(std::string_view option, const std::string& text, uint64_t max) {

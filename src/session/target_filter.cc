@@ -27,8 +27,6 @@ constexpr std::string_view follow_command =
     "tracepoint:sched:sched_process_fork /@watched[curtask.tgid]/ { @watched[args.child_pid] = 1 }\n"
     "tracepoint:sched:sched_process_free /@watched[args.pid]/ { delete(@watched, args.pid) }\n";
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 base::Result<Condition> of_user(const std::string& name) {
   uint64_t uid = 0;
   if (auto number = base::parse_integer(name); number && *number < UINT32_MAX) { // -1 is nobody
@@ -41,7 +39,7 @@ base::Result<Condition> of_user(const std::string& name) {
       while (const passwd* p = ::getpwent()) names.emplace_back(p->pw_name);
       ::endpwent();
       std::string_view near = base::nearest(name, {names.begin(), names.end()});
-      return usage("there is no user `" + name + "`" +
+      return base::usage_error("there is no user `" + name + "`" +
                    (near.empty() ? "" : "; did you mean `" + std::string(near) + "`?"));
     }
     uid = found->pw_uid;
@@ -108,7 +106,7 @@ base::Result<spec::GroupSet> group_set_of(const std::string& container, const st
     if (begin.empty() && !path.starts_with("/sys/fs/cgroup") && (root.empty() || !path.starts_with(root))) continue;
     const long hierarchy = hierarchy_of(folder);
     if (hierarchy == CGROUP_SUPER_MAGIC)
-      return usage("control group `" + cgroup + "` is of version 1: probes know groups of version 2" +
+      return base::usage_error("control group `" + cgroup + "` is of version 1: probes know groups of version 2" +
                    (root.empty() ? ", which is not mounted here" : ", which are below " + root));
     if (!hierarchy) continue;
     std::error_code none;
@@ -116,7 +114,7 @@ base::Result<spec::GroupSet> group_set_of(const std::string& container, const st
     if (none || !folder.starts_with(root)) continue; // mounted elsewhere as well
     return spec::GroupSet{spec::GroupSet::subtree, folder == root ? "/" : folder.substr(root.size())};
   }
-  return usage("there is no control group `" + cgroup + "` (control groups are the directories below /sys/fs/cgroup)");
+  return base::usage_error("there is no control group `" + cgroup + "` (control groups are the directories below /sys/fs/cgroup)");
 }
 
 base::Result<Condition> target_condition(const TargetFilter& f) {

@@ -18,8 +18,6 @@ using spec::OptionId;
 
 namespace {
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 // A line without its end.
 base::Result<std::string> read_line() {
   std::string out;
@@ -47,7 +45,7 @@ base::Result<std::string> read_password(const std::string& name) {
   if (!::isatty(STDIN_FILENO)) return read_line();
   ACU_TRY(std::string password, ask(("Password for " + name + ": ").c_str()));
   ACU_TRY(const std::string again, ask("The same again: "));
-  if (password != again) return usage("the two passwords differ");
+  if (password != again) return base::usage_error("the two passwords differ");
   return password;
 }
 
@@ -57,7 +55,7 @@ base::Status add_user(const session::Arguments& arguments) {
   const std::string name = *arguments.value(OptionId::add_user), file(arguments.text(OptionId::users));
   const std::string* role_name = arguments.value(OptionId::role);
   const auto role = role_name ? web::find_role(*role_name) : std::nullopt;
-  if (file.empty() || !role) return usage("--add-user needs a file and a role: acu serve --users FILE --add-user " + base::printable(name.substr(0, 64)) + " --role view|measure|admin");
+  if (file.empty() || !role) return base::usage_error("--add-user needs a file and a role: acu serve --users FILE --add-user " + base::printable(name.substr(0, 64)) + " --role view|measure|admin");
   ACU_CHECK(net::load_passwords());
   ACU_TRY(std::string password, read_password(base::printable(name.substr(0, 64))));
   auto written = web::write_user(file, name, *role, password);

@@ -19,8 +19,6 @@ using spec::OptionId;
 
 namespace {
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 std::string target_names() {
   std::string out;
   for (const emit::Target* t : emit::targets()) out += (out.empty() ? "" : ", ") + std::string(t->name);
@@ -29,22 +27,22 @@ std::string target_names() {
 
 base::Result<const emit::Target*> read_target(const session::Arguments& arguments) {
   const std::string_view name = arguments.text(OptionId::to);
-  if (name.empty()) return usage("`--to` is missing: one of " + target_names());
+  if (name.empty()) return base::usage_error("`--to` is missing: one of " + target_names());
   if (const emit::Target* target = emit::find_target(name)) return target;
-  return usage("`" + std::string(name) + "` is no framework that scripts can be written for: one of " + target_names());
+  return base::usage_error("`" + std::string(name) + "` is no framework that scripts can be written for: one of " + target_names());
 }
 
 // "0.17", "0.17.1" or "17"; 0: the target has no versions.
 base::Result<int> read_version(const session::Arguments& arguments, const emit::Target& target) {
   const std::string* given = arguments.value(OptionId::target_version);
   if (!given) return target.last_version;
-  if (!target.last_version) return usage("`--target-version`: " + std::string(target.title) + " is written the same for all versions");
+  if (!target.last_version) return base::usage_error("`--target-version`: " + std::string(target.title) + " is written the same for all versions");
   std::string_view text = *given;
   if (text.starts_with("0.")) text.remove_prefix(2);
   const auto number = base::parse_integer(text.substr(0, text.find('.')));
   const int first = target.first_version, last = target.last_version;
   if (!number || *number < static_cast<uint64_t>(first) || *number > static_cast<uint64_t>(last))
-    return usage("`--target-version " + *given + "`: scripts can be written for " + std::string(target.title) + " 0." + std::to_string(first) + " to 0." +
+    return base::usage_error("`--target-version " + *given + "`: scripts can be written for " + std::string(target.title) + " 0." + std::to_string(first) + " to 0." +
                  std::to_string(last));
   return static_cast<int>(*number);
 }
@@ -76,7 +74,7 @@ base::Status check_parameters(const session::Compiled& compiled, const session::
   for (const auto& [name, value] : options.named) {
     if (base::is_one_of(known, name)) continue;
     const std::string_view near = base::nearest(name, known);
-    return usage(source.name() + " has no parameter `--" + name + "`" + (near.empty() ? "" : "; did you mean `--" + std::string(near) + "`?"));
+    return base::usage_error(source.name() + " has no parameter `--" + name + "`" + (near.empty() ? "" : "; did you mean `--" + std::string(near) + "`?"));
   }
   return {};
 }
@@ -95,7 +93,7 @@ base::Status write_files(const std::vector<emit::File>& files, const emit::Targe
     say(files[0].text);
     return {};
   }
-  if (path.empty()) return usage(std::string(target.title) + " needs several files: name a folder for them, `-o DIR`");
+  if (path.empty()) return base::usage_error(std::string(target.title) + " needs several files: name a folder for them, `-o DIR`");
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return base::errno_error("cannot make the folder `" + path + "`", errno);
   for (const emit::File& f : files) ACU_CHECK(write_one(path + "/" + f.name, f));
   return {};
@@ -110,7 +108,7 @@ struct Static { // what a script for a core dump is checked with
 base::Status open_core(const session::Arguments& arguments, const emit::Target& target, Static& to) {
   const std::string* file = arguments.value(OptionId::core);
   if (!file) return {};
-  if (!target.stopped) return usage("`--core`: " + std::string(target.title) + " has no scripts for core dumps");
+  if (!target.stopped) return base::usage_error("`--core`: " + std::string(target.title) + " has no scripts for core dumps");
   auto opened = target::open_core(*file, {});
   if (!opened.ok()) return std::move(opened.error());
   to.target = std::move(*opened);
@@ -147,7 +145,7 @@ base::Status emit_script(const session::Arguments& arguments) {
     files = emit::emit_program(job, *compiled.tree, *target);
   }
   complain(diagnostics.render(source, options.warnings));
-  if (!compiled.environment_mistake.empty()) return usage(compiled.environment_mistake);
+  if (!compiled.environment_mistake.empty()) return base::usage_error(compiled.environment_mistake);
   // A script that is right, but not for this framework, differs from one with mistakes.
   if (diagnostics.has_errors()) return base::Error{is_checked ? base::Failure::unsupported : session::failure_of(diagnostics), {}};
   return write_files(files, *target, options.output_file);

@@ -29,8 +29,6 @@ namespace {
 constexpr std::string_view metrics_path = "/metrics";
 constexpr uint64_t usual_top = 10'000;
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 void print(const std::string& text) { base::write_all(STDERR_FILENO, "acu export: " + text + "\n"); }
 
 struct ExportOptions {
@@ -187,7 +185,7 @@ base::Result<ExportOptions> read_export(const session::Arguments& arguments) {
   if (!text) return out;
   ACU_CHECK(read_listen(*text, out.address, out.port));
   if (!net::is_loopback(out.address) && (!out.tls.are_named() || out.token.empty()))
-    return usage("`--listen " + *text + "`: connections from other hosts must be encrypted and have a token\nhint: --tls-cert FILE --tls-key FILE --token-file FILE; or stay on loopback");
+    return base::usage_error("`--listen " + *text + "`: connections from other hosts must be encrypted and have a token\nhint: --tls-cert FILE --tls-key FILE --token-file FILE; or stay on loopback");
   return out;
 }
 

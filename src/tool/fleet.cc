@@ -17,24 +17,22 @@ using spec::OptionId;
 
 namespace {
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 // http://HOST[:PORT] or https://HOST[:PORT]
 base::Result<net::Endpoint> read_collector(const std::string& text) {
   constexpr uint16_t usual_port = 7071;
   auto url = net::read_url(text, usual_port);
-  if (!url || (!url->target.empty() && url->target != "/")) return usage("`--to` takes the address of a collector (https://collector:7071, http://127.0.0.1:7071), not `" + text + "`");
+  if (!url || (!url->target.empty() && url->target != "/")) return base::usage_error("`--to` takes the address of a collector (https://collector:7071, http://127.0.0.1:7071), not `" + text + "`");
   return std::move(url->to);
 }
 
 base::Result<fleet::AgentOptions> read_agent(const session::Arguments& arguments) {
   fleet::AgentOptions out;
   const std::string *to = arguments.value(OptionId::to), *token = arguments.value(OptionId::token_file);
-  if (!to || !token) return usage("acu agent needs a collector and a token: --to http://HOST:7071 --token-file FILE");
+  if (!to || !token) return base::usage_error("acu agent needs a collector and a token: --to http://HOST:7071 --token-file FILE");
   ACU_TRY(out.to, read_collector(*to));
   if (out.to.is_encrypted) ACU_CHECK(net::load_tls());
   if (const std::string* authorities = arguments.value(OptionId::tls_ca)) {
-    if (!out.to.is_encrypted) return usage("--tls-ca is for a collector with https://");
+    if (!out.to.is_encrypted) return base::usage_error("--tls-ca is for a collector with https://");
     ACU_CHECK(base::read_file(*authorities));
     out.to.authorities = *authorities;
   }
@@ -54,7 +52,7 @@ base::Result<fleet::AgentOptions> read_agent(const session::Arguments& arguments
 base::Result<fleet::CollectorOptions> read_collect(const session::Arguments& arguments) {
   fleet::CollectorOptions out;
   const std::string *store = arguments.value(OptionId::store), *agents = arguments.value(OptionId::agents);
-  if (!store || !agents) return usage("acu collect needs a store and the tokens of agents: --store clickhouse://HOST/DATABASE --agents FILE");
+  if (!store || !agents) return base::usage_error("acu collect needs a store and the tokens of agents: --store clickhouse://HOST/DATABASE --agents FILE");
   ACU_TRY(out.store, fleet::read_address(*store));
   out.agents = *agents;
   ACU_TRY(out.tls, read_tls(arguments));
@@ -81,7 +79,7 @@ base::Result<std::string> read_token(const std::string& path) {
   constexpr size_t max_bytes = 512;
   ACU_TRY(const std::string text, net::read_private("the token file", path, max_bytes));
   const std::string token(base::trim(text));
-  if (token.empty() || token.find_first_of(" \t\r\n") != token.npos) return usage("the token file `" + path + "` does not have exactly one token");
+  if (token.empty() || token.find_first_of(" \t\r\n") != token.npos) return base::usage_error("the token file `" + path + "` does not have exactly one token");
   return token;
 }
 

@@ -17,8 +17,6 @@ using spec::OptionId;
 
 namespace {
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 // Nothing: there is none.
 base::Result<std::optional<base::Source>> read_users_script(const session::Arguments& arguments) {
   session::Options how;
@@ -28,14 +26,14 @@ base::Result<std::optional<base::Source>> read_users_script(const session::Argum
     how.has_script = true;
   }
   if (how.has_script) {
-    if (arguments.words_before) return usage("`" + arguments.words[0] + "`: there is a script already (-e); a command goes after `--`");
+    if (arguments.words_before) return base::usage_error("`" + arguments.words[0] + "`: there is a script already (-e); a command goes after `--`");
   } else if (!arguments.words_before) {
     return std::optional<base::Source>();
   } else {
     how.file = arguments.words[0];
-    if (arguments.words_before > 1) return usage("`" + arguments.words[1] + "`: only one script can run; a command goes after `--`");
+    if (arguments.words_before > 1) return base::usage_error("`" + arguments.words[1] + "`: only one script can run; a command goes after `--`");
     if (how.file != "-" && !base::is_accessible(how.file.c_str(), F_OK))
-      return usage("`" + how.file + "`: there is no such script; `--streams` selects what is recorded, and a command goes after `--`");
+      return base::usage_error("`" + how.file + "`: there is no such script; `--streams` selects what is recorded, and a command goes after `--`");
   }
   ACU_TRY(base::Source script, session::read_script(how));
   return std::optional<base::Source>(std::move(script));
@@ -56,7 +54,7 @@ base::Result<recorder::Options> read_request(const session::Arguments& arguments
     out.pressures.push_back(std::move(limit));
   }
   for (const std::string& trigger : out.triggers)
-    if (base::trim(trigger).empty()) return usage("`--when` takes a probe or a condition, such as 'p99(@us) > 50000', not an empty text");
+    if (base::trim(trigger).empty()) return base::usage_error("`--when` takes a probe or a condition, such as 'p99(@us) > 50000', not an empty text");
   const std::pair<OptionId, uint64_t*> times[] = {{OptionId::before, &out.before_ns}, {OptionId::after, &out.after_ns},
                                                   {OptionId::cool_down, &out.cool_down_ns}, {OptionId::duration, &out.duration_ns}};
   for (const auto& [id, to] : times)
@@ -69,7 +67,7 @@ base::Result<recorder::Options> read_request(const session::Arguments& arguments
   }
   if (const std::string* text = arguments.value(OptionId::when_memory)) {
     ACU_TRY(out.memory_limit, read_bytes("--when-memory", *text));
-    if (out.filter.pids.empty() && out.command.empty()) return usage("`--when-memory` is about processes: name them with -p, or give a command after `--`");
+    if (out.filter.pids.empty() && out.command.empty()) return base::usage_error("`--when-memory` is about processes: name them with -p, or give a command after `--`");
   }
   if (const std::string* text = arguments.value(OptionId::files)) {
     constexpr uint64_t most = 10'000;

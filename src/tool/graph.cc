@@ -15,8 +15,6 @@ namespace {
 
 using spec::OptionId;
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 base::Result<graph::Options> read_request(const session::Arguments& arguments) {
   graph::Options out;
   ACU_TRY(out.filter, read_target_filter(arguments));
@@ -24,21 +22,21 @@ base::Result<graph::Options> read_request(const session::Arguments& arguments) {
   out.functions.assign(arguments.words.begin(),
                        arguments.words.begin() + static_cast<ptrdiff_t>(arguments.words_before));
   if (out.functions.empty())
-    return usage("no function given: name some, such as `main`, `'parse_*'` or `libc:malloc` of a program, or "
+    return base::usage_error("no function given: name some, such as `main`, `'parse_*'` or `libc:malloc` of a program, or "
                  "`k:vfs_read` of the kernel");
   const bool has_program = !out.filter.pids.empty() || !out.filter.threads.empty() || !out.command.empty();
   const bool is_of_some = names_some(out.filter) || arguments.has(OptionId::all);
   for (const std::string& f : out.functions) {
     if (graph::is_kernel_function_name(f) || has_program) continue;
     if (!graph::names_program(f))
-      return usage("no program given for `" + f + "`: add -p PID, -t TID or a command after `--`, or write PROGRAM:" +
+      return base::usage_error("no program given for `" + f + "`: add -p PID, -t TID or a command after `--`, or write PROGRAM:" +
                    f + "; kernel functions are `k:" + f + "`");
     if (!is_of_some)
-      return usage("no target given for `" + f +
+      return base::usage_error("no target given for `" + f +
                    "`: add -p PID, -u USER, --cgroup GROUP, -a, or a command after `--`");
   }
   if (is_of_some && !out.command.empty())
-    return usage(
+    return base::usage_error(
         "a command after `--` cannot be combined with `-p`, `-t`, `-u`, `--cgroup`, `--container` or `-a`");
   if (const std::string* text = arguments.value(OptionId::depth)) {
     ACU_TRY(out.depth, session::read_count("--depth", *text));
@@ -55,9 +53,9 @@ base::Result<graph::Options> read_request(const session::Arguments& arguments) {
   if (const std::string* text = arguments.value(OptionId::top)) {
     ACU_TRY(out.top, session::read_count("--top", *text, 1'000'000));
   }
-  if (out.top && !out.counts) return usage("`--top` requires `-c`: acu graph -c --top 10 '*' -p PID");
+  if (out.top && !out.counts) return base::usage_error("`--top` requires `-c`: acu graph -c --top 10 '*' -p PID");
   if (out.counts && out.output.ends_with(".json"))
-    return usage("`-c` cannot be combined with a .json file, which has calls and no table");
+    return base::usage_error("`-c` cannot be combined with a .json file, which has calls and no table");
   out.quiet = arguments.has(OptionId::quiet);
   out.verbose = arguments.has(OptionId::verbose);
   return out;

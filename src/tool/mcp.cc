@@ -15,15 +15,13 @@ namespace {
 
 using spec::OptionId;
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 base::Status read_verbs(const std::string& list, agent::Settings& to) {
   std::vector<std::string_view> names;
   for (const agent::Verb& verb : agent::verbs()) names.push_back(verb.name);
   for (std::string_view word : base::split(list, ',')) {
     if (!base::is_one_of(names, word)) {
       const std::string_view near = base::nearest(word, names);
-      return usage("there is no verb `" + std::string(word) + "`" + (near.empty() ? " (--list prints them)" : "; did you mean `" + std::string(near) + "`?"));
+      return base::usage_error("there is no verb `" + std::string(word) + "`" + (near.empty() ? " (--list prints them)" : "; did you mean `" + std::string(near) + "`?"));
     }
     to.verbs.emplace_back(word);
   }
@@ -53,7 +51,7 @@ base::Result<agent::ServerOptions> read_server(const session::Arguments& argumen
 base::Result<std::string> default_socket() {
   if (::geteuid() == 0) return std::string("/run/acu.sock");
   const char* folder = std::getenv("XDG_RUNTIME_DIR");
-  if (!folder || folder[0] != '/') return usage("XDG_RUNTIME_DIR is not set: name the socket: acu api PATH");
+  if (!folder || folder[0] != '/') return base::usage_error("XDG_RUNTIME_DIR is not set: name the socket: acu api PATH");
   return std::string(folder) + "/acu.sock";
 }
 

@@ -40,8 +40,6 @@ struct Row {
   std::vector<symbol::TriedPlace> tried;
 };
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 base::Result<Request> read_request(const session::Arguments& arguments) {
   Request out;
   if (const std::string* text = arguments.value(OptionId::pid)) {
@@ -55,7 +53,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
     if (g.id == OptionId::debuginfo) out.search.folders.push_back(g.value);
   out.files = arguments.words;
   if (!out.pid && !out.kernel && out.files.empty())
-    return usage("no target given: add `-p PID`, `-k`, or files (see `acu help modules`)");
+    return base::usage_error("no target given: add `-p PID`, `-k`, or files (see `acu help modules`)");
   return out;
 }
 

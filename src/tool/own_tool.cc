@@ -23,8 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 using spec::OptionId;
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 // The mark that a child prints once its probes are attached: the duration counts from then on.
 constexpr std::string_view attached_mark = "\"attached_probes\"";
 
@@ -38,15 +36,15 @@ struct Subject {
 base::Result<Subject> read_file_subject(const std::string& path) {
   Subject out;
   std::error_code failed;
-  if (fs::exists(path, failed) && !fs::is_regular_file(path, failed)) return usage(path + ": no regular file");
+  if (fs::exists(path, failed) && !fs::is_regular_file(path, failed)) return base::usage_error(path + ": no regular file");
   ACU_TRY(out.text, base::read_file(path));
   auto header = read_header(out.text);
-  if (!header.ok()) return usage(path + ": " + header.error().message);
+  if (!header.ok()) return base::usage_error(path + ": " + header.error().message);
   out.header = std::move(*header);
   const std::string stem = fs::path(path).stem();
-  if (fs::path(path).extension() != ".bt") return usage(path + ": the file of a tool is called NAME.bt");
-  if (stem != out.header.name) return usage(path + ": the header is that of `" + out.header.name + "`, not of `" + stem + "`");
-  if (!is_tool_name(stem)) return usage(path + ": the name of a tool has letters, digits, - and _");
+  if (fs::path(path).extension() != ".bt") return base::usage_error(path + ": the file of a tool is called NAME.bt");
+  if (stem != out.header.name) return base::usage_error(path + ": the header is that of `" + out.header.name + "`, not of `" + stem + "`");
+  if (!is_tool_name(stem)) return base::usage_error(path + ": the name of a tool has letters, digits, - and _");
   out.words = out.header.is_stopped ? std::vector<std::string>{"core"} : std::vector<std::string>{"run"};
   return out;
 }
@@ -69,9 +67,9 @@ base::Status check_script(const std::string& path, const Subject& subject) {
 base::Status add_file(const std::string& path, const std::string& folder) {
   ACU_TRY(const Subject subject, read_file_subject(path));
   const std::string& name = subject.header.name;
-  if (spec::find_subcommand(name)) return usage(path + ": `" + name + "` is a command of acu; choose another name");
+  if (spec::find_subcommand(name)) return base::usage_error(path + ": `" + name + "` is a command of acu; choose another name");
   for (const Script& built_in : all_scripts())
-    if (built_in.name == name) return usage(path + ": `" + name + "` is a built-in tool; choose another name");
+    if (built_in.name == name) return base::usage_error(path + ": `" + name + "` is a built-in tool; choose another name");
   ACU_CHECK(check_script(path, subject));
   const std::string to = folder + "/" + name + ".bt";
   const bool is_there = fs::exists(to);
@@ -141,8 +139,8 @@ end { clear(@start); }
 )bt";
 
 base::Status make_new(const std::string& name) {
-  if (!is_tool_name(name)) return usage("`" + name + "`: the name of a tool has letters, digits, - and _");
-  if (spec::find_subcommand(name) || find_script(name)) return usage("there is a tool or command `" + name + "` already");
+  if (!is_tool_name(name)) return base::usage_error("`" + name + "`: the name of a tool has letters, digits, - and _");
+  if (spec::find_subcommand(name) || find_script(name)) return base::usage_error("there is a tool or command `" + name + "` already");
   const std::string path = name + ".bt";
   std::string text(skeleton);
   base::replace_all(text, "NAME", name);
@@ -180,7 +178,7 @@ base::Status test(const std::string& what, double seconds) {
   const Script* known = find_script(what);
   if (known) {
     auto header = read_header(known->text);
-    if (!header.ok()) return usage(what + ": " + header.error().message);
+    if (!header.ok()) return base::usage_error(what + ": " + header.error().message);
     subject.header = std::move(*header);
     subject.words = {what};
   } else {

@@ -28,12 +28,10 @@ using spec::OptionId;
 
 namespace {
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 base::Status read_address(const std::string& text, web::ServeOptions& to) {
   ACU_CHECK(read_listen(text, to.address, to.port));
   if (!net::is_loopback(to.address) && !to.tls.are_named())
-    return usage("`--listen " + text + "`: connections from other hosts must be encrypted\nhint: --tls-cert FILE --tls-key FILE; or stay on loopback, and ssh -L 7070:127.0.0.1:7070 HOST");
+    return base::usage_error("`--listen " + text + "`: connections from other hosts must be encrypted\nhint: --tls-cert FILE --tls-key FILE; or stay on loopback, and ssh -L 7070:127.0.0.1:7070 HOST");
   return {};
 }
 
@@ -41,16 +39,16 @@ base::Status read_access(const session::Arguments& arguments, web::ServeOptions&
   ACU_TRY(to.tls, read_tls(arguments));
   to.token_file = arguments.text(OptionId::token_file);
   to.users = arguments.text(OptionId::users);
-  if (arguments.has(OptionId::role)) return usage("--role is for --add-user NAME");
+  if (arguments.has(OptionId::role)) return base::usage_error("--role is for --add-user NAME");
   if (const std::string* text = arguments.value(OptionId::login_time)) {
-    if (to.users.empty()) return usage("--login-time is for the users of --users FILE");
+    if (to.users.empty()) return base::usage_error("--login-time is for the users of --users FILE");
     ACU_TRY(to.login_ns, session::read_time("--login-time", *text, 1'000'000'000));
   }
   return {};
 }
 
 base::Status read_push(const std::string& file, web::ServeOptions& to) {
-  if (to.open_fleet) return usage("--push sends what this host records; the store of a fleet is only read");
+  if (to.open_fleet) return base::usage_error("--push sends what this host records; the store of a fleet is only read");
   ACU_TRY(const std::string text, net::read_private("the servers of --push", file));
   ACU_TRY(to.push, push::read_targets(text, file));
   if (std::ranges::any_of(to.push, [](const push::Target& target) { return target.to.is_encrypted; })) ACU_CHECK(net::load_tls());
@@ -118,7 +116,7 @@ base::Status sample(const std::string& what, const session::Arguments& arguments
   if (what == monitor::host_sampler) return monitor::sample_host(options);
   for (const monitor::StoredKind& kind : monitor::stored_kinds)
     if (kind.name == what) return monitor::sample_stacks(kind, options);
-  return usage("`--sample " + what + "` is not recorded all the time");
+  return base::usage_error("`--sample " + what + "` is not recorded all the time");
 }
 
 } // namespace
@@ -133,7 +131,7 @@ base::Result<std::string> state_folder() {
     else if (home && home[0] == '/')
       folder = std::string(home) + "/.local/state/acu";
     else
-      return usage("neither XDG_STATE_HOME nor HOME is set: name files with --store FILE or --spool FOLDER");
+      return base::usage_error("neither XDG_STATE_HOME nor HOME is set: name files with --store FILE or --spool FOLDER");
   }
   std::error_code failed;
   const bool is_new = std::filesystem::create_directories(folder, failed);
@@ -144,7 +142,7 @@ base::Result<std::string> state_folder() {
 
 base::Result<web::TlsFiles> read_tls(const session::Arguments& arguments) {
   web::TlsFiles out = {std::string(arguments.text(OptionId::tls_cert)), std::string(arguments.text(OptionId::tls_key))};
-  if (out.certificate.empty() != out.key.empty()) return usage("--tls-cert and --tls-key belong together: the certificate, and its private key");
+  if (out.certificate.empty() != out.key.empty()) return base::usage_error("--tls-cert and --tls-key belong together: the certificate, and its private key");
   return out;
 }
 
@@ -153,7 +151,7 @@ base::Status read_listen(const std::string& text, std::string& address, uint16_t
   const auto number = colon == text.npos ? std::nullopt : base::parse_integer(std::string_view(text).substr(colon + 1));
   std::string host = text.substr(0, colon == text.npos ? 0 : colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (!number || *number > 65535 || host.empty()) return usage("`--listen` takes an address and a port (127.0.0.1:7070, [::1]:7070), not `" + text + "`");
+  if (!number || *number > 65535 || host.empty()) return base::usage_error("`--listen` takes an address and a port (127.0.0.1:7070, [::1]:7070), not `" + text + "`");
   address = host, port = static_cast<uint16_t>(*number);
   return {};
 }

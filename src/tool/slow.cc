@@ -18,8 +18,6 @@ namespace {
 
 using spec::OptionId;
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 // "uprobe:FILE:FUNCTION": not "FILE:FUNCTION", nor "ns::f".
 bool is_probe(std::string_view word) {
   const std::vector<std::string_view> parts = base::split(word, ':');
@@ -34,18 +32,18 @@ base::Status read_what(std::span<const std::string> words, slow::Options& out) {
   if (words.empty()) {
     std::string kinds;
     for (const spec::SlowKind& k : spec::slow_kinds) kinds.append(kinds.empty() ? "" : ", ").append(k.asked_by);
-    return usage("nothing to measure given: add one of " + kinds);
+    return base::usage_error("nothing to measure given: add one of " + kinds);
   }
   const std::string& first = words[0];
   constexpr std::string_view one_call = "syscall:";
   if (words.size() == 2) {
-    if (first.empty() || words[1].empty()) return usage("a probe cannot be empty");
+    if (first.empty() || words[1].empty()) return base::usage_error("a probe cannot be empty");
     out.kind = spec::find_slow_kind("between");
     out.begin = first;
     out.end = words[1];
     return {};
   }
-  if (words.size() > 2) return usage("`" + words[2] + "`: at most two probes; a command goes after `--`");
+  if (words.size() > 2) return base::usage_error("`" + words[2] + "`: at most two probes; a command goes after `--`");
   if (first == "io") {
     out.kind = spec::find_slow_kind("io");
     return {};
@@ -57,7 +55,7 @@ base::Status read_what(std::span<const std::string> words, slow::Options& out) {
     std::ranges::copy(trace::calls_of_32_bits(out.calls, false), std::back_inserter(out.calls));
     return {};
   }
-  if (is_probe(first)) return usage("`" + first + "` is a probe: add a second one, for the end");
+  if (is_probe(first)) return base::usage_error("`" + first + "` is a probe: add a second one, for the end");
   out.function = first;
   return {};
 }
@@ -86,7 +84,7 @@ base::Result<slow::Options> read_request(const session::Arguments& arguments) {
   ACU_CHECK(read_numbers(arguments, out));
   ACU_CHECK(require_target(out.filter, arguments));
   if (out.kind->is_expensive && out.filter.pid < 0 && out.command.empty() && out.function.find_first_of("/:") == std::string::npos)
-    return usage("no program given for `" + out.function + "`: add -p PID or a command after `--`, or write FILE:" + out.function);
+    return base::usage_error("no program given for `" + out.function + "`: add -p PID or a command after `--`, or write FILE:" + out.function);
   if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
   out.is_exact = arguments.has(OptionId::exact);
   out.languages = runtime::show_of(arguments.text(OptionId::lang));

@@ -21,8 +21,6 @@ namespace {
 
 using spec::OptionId;
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 struct Request {
   std::string query, format = "text", input, database;
   uint64_t duration_ns = sql::default_duration_ns, interval_ns = 0, rounds = 0; // 0: none
@@ -31,7 +29,7 @@ struct Request {
 
 base::Result<Request> read_request(const session::Arguments& arguments) {
   Request out;
-  if (arguments.words.size() > 1) return usage("`" + arguments.words[1] + "`: a query is one word of the command line: acu sql \"" + arguments.words[0] + " …\"");
+  if (arguments.words.size() > 1) return base::usage_error("`" + arguments.words[1] + "`: a query is one word of the command line: acu sql \"" + arguments.words[0] + " …\"");
   if (!arguments.words.empty()) out.query = arguments.words[0];
   if (const std::string* format = arguments.value(OptionId::format)) out.format = *format;
   if (arguments.has(OptionId::json)) out.format = "json";
@@ -44,11 +42,11 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   }
   if (const std::string* text = arguments.value(OptionId::rounds)) {
     ACU_TRY(out.rounds, session::read_count("-n", *text, 1'000'000'000));
-    if (!out.interval_ns) return usage("`-n` counts intervals and requires `-I`: acu sql -I 1s -n 10 QUERY");
+    if (!out.interval_ns) return base::usage_error("`-n` counts intervals and requires `-I`: acu sql -I 1s -n 10 QUERY");
   }
   if (const std::string* file = arguments.value(OptionId::output)) {
     out.database = *file;
-    if (out.interval_ns) return usage("`-o` and `-I` cannot be combined");
+    if (out.interval_ns) return base::usage_error("`-o` and `-I` cannot be combined");
     ACU_CHECK(base::check_output(*file));
   }
   if (const std::string* file = arguments.value(OptionId::input)) out.input = *file;

@@ -11,8 +11,6 @@ namespace {
 
 using spec::OptionId;
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 // "cycles,sched:sched_switch"
 void add_events(const std::string& text, std::vector<std::string>& to) {
   for (std::string_view name : base::split(text, ','))
@@ -22,14 +20,14 @@ void add_events(const std::string& text, std::vector<std::string>& to) {
 base::Result<counters::Options> read_request(const session::Arguments& arguments) {
   counters::Options out;
   ACU_TRY(out.filter, read_target_filter(arguments));
-  if (arguments.words_before) return usage("`" + arguments.words[0] + "`: a command goes after `--`");
+  if (arguments.words_before) return base::usage_error("`" + arguments.words[0] + "`: a command goes after `--`");
   out.command = arguments.behind;
   const bool is_of_others = names_some(out.filter) || arguments.has(OptionId::all);
   out.while_command = arguments.has(OptionId::all) && !out.command.empty();
   if (is_of_others == !out.command.empty() && !out.while_command)
-    return usage("no target given: add one of -p PID, --cgroup GROUP, -a, or a command after `--`");
+    return base::usage_error("no target given: add one of -p PID, --cgroup GROUP, -a, or a command after `--`");
   if (out.while_command && names_some(out.filter))
-    return usage("`-a` with a command counts all processes while it runs; it cannot be combined with `-p`, `-t` or `--cgroup`");
+    return base::usage_error("`-a` with a command counts all processes while it runs; it cannot be combined with `-p`, `-t` or `--cgroup`");
   for (const session::Given& given : arguments.options)
     if (given.id == OptionId::event) add_events(given.value, out.events);
   if (const std::string* text = arguments.value(OptionId::interval)) {
@@ -37,26 +35,26 @@ base::Result<counters::Options> read_request(const session::Arguments& arguments
   }
   if (const std::string* text = arguments.value(OptionId::rounds)) {
     ACU_TRY(out.rounds, session::read_count("-n", *text, 1'000'000'000));
-    if (!out.interval_ns) return usage("`-n` counts intervals and requires `-I`: acu stat -I 1s -n 10");
+    if (!out.interval_ns) return base::usage_error("`-n` counts intervals and requires `-I`: acu stat -I 1s -n 10");
   }
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(out.duration_ns, session::read_time("--duration", *text));
   }
   if (const std::string* text = arguments.value(OptionId::repeats)) {
     ACU_TRY(out.repeats, session::read_count("-r", *text, 10'000));
-    if (out.command.empty()) return usage("`-r` requires a command: acu stat -r 5 -- CMD");
+    if (out.command.empty()) return base::usage_error("`-r` requires a command: acu stat -r 5 -- CMD");
   }
-  if (out.repeats > 1 && out.interval_ns) return usage("`-r` and `-I` cannot be combined");
+  if (out.repeats > 1 && out.interval_ns) return base::usage_error("`-r` and `-I` cannot be combined");
   if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
   out.by_cpu = arguments.has(OptionId::by_cpu);
   out.json = arguments.has(OptionId::json);
   out.quiet = arguments.has(OptionId::quiet);
   if (arguments.has(OptionId::csv)) out.separator.assign(1, ',');
   if (const std::string* text = arguments.value(OptionId::separator)) {
-    if (text->empty()) return usage("`-x` takes the separator of fields: acu stat -x, -- CMD");
+    if (text->empty()) return base::usage_error("`-x` takes the separator of fields: acu stat -x, -- CMD");
     out.separator = *text;
   }
-  if (out.json && !out.separator.empty()) return usage("`--json` cannot be combined with `-x` or `--csv`");
+  if (out.json && !out.separator.empty()) return base::usage_error("`--json` cannot be combined with `-x` or `--csv`");
   return out;
 }
 

@@ -20,8 +20,6 @@ using spec::OptionId;
 
 namespace {
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 std::string utc(int64_t seconds) {
   const auto time = static_cast<std::time_t>(seconds);
   tm parts = {};
@@ -59,20 +57,20 @@ base::Result<int64_t> read_moment(const session::Arguments& arguments, OptionId 
   if (!text) return now + otherwise;
   const bool is_negative = text->starts_with('-');
   const auto number = base::parse_integer(std::string_view(*text).substr(is_negative));
-  if (!number || *number > 4'000'000'000) return usage("`--" + std::string(name) + "` takes seconds since 1970, or 0 and below from now, not `" + *text + "`");
+  if (!number || *number > 4'000'000'000) return base::usage_error("`--" + std::string(name) + "` takes seconds since 1970, or 0 and below from now, not `" + *text + "`");
   return is_negative || !*number ? now - static_cast<int64_t>(*number) : static_cast<int64_t>(*number);
 }
 
 base::Status export_range(store::Store& store, const session::Arguments& arguments) {
   const std::string* output = arguments.value(OptionId::output);
-  if (!output) return usage("`export` needs a file: acu store FILE export -o profile.html");
+  if (!output) return base::usage_error("`export` needs a file: acu store FILE export -o profile.html");
   ACU_TRY(const profile::Format* format, profile::format_of_output(*output));
   store::ProfileQuery query;
   if (const std::string* kind = arguments.value(OptionId::kind)) query.kind = *kind;
   query.service = arguments.text(OptionId::names);
   ACU_TRY(const int64_t from, read_moment(arguments, OptionId::from, "from", -3600));
   ACU_TRY(const int64_t to, read_moment(arguments, OptionId::until, "until", 0));
-  if (from >= to) return usage("`--from` is not before `--until`");
+  if (from >= to) return base::usage_error("`--from` is not before `--until`");
   query.range = {store::slot_of(from), to};
   ACU_TRY(profile::Profile profile, store.profile(query));
   if (profile.samples().empty()) return base::Error{base::Failure::nothing_matched, "no samples in that range\nhint: acu store FILE sizes shows what is recorded"};
@@ -84,14 +82,14 @@ base::Status export_range(store::Store& store, const session::Arguments& argumen
 
 base::Result<int> run_store(const session::Arguments& arguments) {
   const bool imports = arguments.words.size() > 1 && arguments.words[1] == "import";
-  if (arguments.words.size() != (imports ? 3 : 2)) return usage(imports ? "`import` takes one recording: acu store FILE import RECORDING" : "usage: acu store FILE sizes|check|compact|export|import");
+  if (arguments.words.size() != (imports ? 3 : 2)) return base::usage_error(imports ? "`import` takes one recording: acu store FILE import RECORDING" : "usage: acu store FILE sizes|check|compact|export|import");
   const std::string &path = arguments.words[0], &verb = arguments.words[1];
   if (imports) {
     ACU_CHECK(import_recording(path, arguments.words[2], arguments));
     return 0;
   }
   const bool writes = verb == "compact";
-  if (!writes && verb != "sizes" && verb != "check" && verb != "export") return usage("`" + verb + "`: acu store FILE sizes, check, compact, export or import");
+  if (!writes && verb != "sizes" && verb != "check" && verb != "export") return base::usage_error("`" + verb + "`: acu store FILE sizes, check, compact, export or import");
   if (::access(path.c_str(), F_OK) != 0) return base::errno_error("cannot open the store `" + path + "`", errno);
   ACU_TRY(auto store, store::open_sqlite(path, writes ? store::Mode::write : store::Mode::read));
   if (verb == "check") {

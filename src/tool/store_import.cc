@@ -18,8 +18,6 @@ namespace {
 
 constexpr uint64_t second = 1'000'000'000, slot_ns = store::slot_seconds * second;
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 std::string kind_names() {
   std::string out;
   for (const monitor::StoredKind& kind : monitor::stored_kinds) out.append(out.empty() ? "" : " or ").append(kind.name);
@@ -31,14 +29,14 @@ base::Result<std::string> kind_of(const profile::Profile& p, const session::Argu
   if (const std::string* kind = arguments.value(OptionId::kind)) return *kind;
   for (const monitor::StoredKind& kind : monitor::stored_kinds)
     if (spec::find_profile_kind(kind.name)->title == p.about.title) return std::string(kind.name);
-  return usage("a recording of `" + p.about.title + "` cannot be stored\nhint: --kind " + kind_names() + ", if it is one of these");
+  return base::usage_error("a recording of `" + p.about.title + "` cannot be stored\nhint: --kind " + kind_names() + ", if it is one of these");
 }
 
 // From weights to ns.
 base::Result<double> scale_of(const profile::About& about) {
   if (about.unit == "ns") return 1.0;
-  if (about.unit != "samples") return usage("the recording counts " + about.unit + "; a store holds time");
-  if (!about.period_ns) return usage("the recording has no sampling period\nhint: convert it with a tool that writes the period, or record again with acu");
+  if (about.unit != "samples") return base::usage_error("the recording counts " + about.unit + "; a store holds time");
+  if (!about.period_ns) return base::usage_error("the recording has no sampling period\nhint: convert it with a tool that writes the period, or record again with acu");
   return static_cast<double>(about.period_ns);
 }
 
@@ -109,8 +107,8 @@ base::Status import_recording(const std::string& path, const std::string& record
   constexpr uint64_t longest = uint64_t{400} * 86400 * second, last = uint64_t{4'000'000'000} * second;
   ACU_TRY(const profile::Profile p, recording::read_profile(recording));
   if (p.samples().empty()) return base::Error{base::Failure::nothing_matched, "`" + recording + "` has no samples"};
-  if (!p.about.start_ns || !p.about.duration_ns) return usage("`" + recording + "` has no start time or duration, which a store needs\nhint: .acu and .pb.gz files have them");
-  if (p.about.start_ns > last || p.about.duration_ns > longest) return usage("`" + recording + "`: from " + std::to_string(p.about.start_ns / second) + " s after 1970 for " + std::to_string(p.about.duration_ns / second) + " s is not a plausible time");
+  if (!p.about.start_ns || !p.about.duration_ns) return base::usage_error("`" + recording + "` has no start time or duration, which a store needs\nhint: .acu and .pb.gz files have them");
+  if (p.about.start_ns > last || p.about.duration_ns > longest) return base::usage_error("`" + recording + "`: from " + std::to_string(p.about.start_ns / second) + " s after 1970 for " + std::to_string(p.about.duration_ns / second) + " s is not a plausible time");
   ACU_TRY(const std::string kind, kind_of(p, arguments));
   ACU_TRY(const double scale, scale_of(p.about));
 
@@ -119,7 +117,7 @@ base::Status import_recording(const std::string& path, const std::string& record
   const uint64_t begin = p.about.start_ns, end = begin + p.about.duration_ns;
   const auto first = store::slot_of(static_cast<int64_t>(begin / second)), behind = store::slot_of(static_cast<int64_t>((end - 1) / second)) + store::slot_seconds;
   ACU_TRY(const profile::Profile there, store->profile({.kind = kind, .range = {first, behind}}));
-  if (!there.samples().empty()) return usage("`" + path + "` has samples of `" + kind + "` from that time already; they would be counted twice\nhint: import into a store of its own: acu store NEW.db import " + recording);
+  if (!there.samples().empty()) return base::usage_error("`" + path + "` has samples of `" + kind + "` from that time already; they would be counted twice\nhint: import into a store of its own: acu store NEW.db import " + recording);
 
   const auto nothing = [&](base::Error& error) { return std::move(error).with("nothing of `" + recording + "` was imported"); };
   auto import = store::Import::begin(path, kind);

@@ -31,8 +31,6 @@ struct Request {
   std::vector<std::string> words;
 };
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 base::Result<Request> read_request(const session::Arguments& arguments) {
   Request out;
   if (const std::string* text = arguments.value(OptionId::pid)) {
@@ -50,10 +48,10 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
     if (g.id == OptionId::debuginfo) out.options.search.folders.push_back(g.value);
   out.words = arguments.words;
   if ((out.pid != 0) + !out.file.empty() + out.kernel > 1)
-    return usage("`-p`, `-e` and `-k` cannot be combined");
+    return base::usage_error("`-p`, `-e` and `-k` cannot be combined");
   if (out.words.empty() && !out.from_input)
-    return usage("no addresses: give some, or `--stdin` to read them (see `acu help sym`)");
-  if (!out.words.empty() && out.from_input) return usage("addresses and `--stdin` cannot be combined");
+    return base::usage_error("no addresses: give some, or `--stdin` to read them (see `acu help sym`)");
+  if (!out.words.empty() && out.from_input) return base::usage_error("addresses and `--stdin` cannot be combined");
   return out;
 }
 
@@ -83,12 +81,12 @@ public:
       bool has_meaning =
           module_ != Symbolizer::no_module || request_.pid || request_.kernel || out.address >> 63;
       if (has_meaning) return out;
-      return usage("`" + std::string(word) +
+      return base::usage_error("`" + std::string(word) +
                    "`: no target given for this address: add `-p PID` or `-e FILE`, or write FILE+0xOFFSET");
     }
     size_t plus = word.rfind('+');
     if (plus == word.npos || plus == 0 || !parse_address(word.substr(plus + 1), out.address))
-      return usage("`" + std::string(word) + "` is not an address: give a hexadecimal number, or FILE+0xOFFSET");
+      return base::usage_error("`" + std::string(word) + "` is not an address: give a hexadecimal number, or FILE+0xOFFSET");
     ACU_TRY(out.module, symbolizer_.find_file(std::string(word.substr(0, plus))));
     return out;
   }

@@ -10,8 +10,6 @@ namespace tool {
 
 namespace {
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 struct Line {
   std::string_view text; // without slashes
   size_t number;
@@ -125,12 +123,12 @@ std::vector<Column> read_headings(std::string_view line) {
 
 base::Result<ToolHeader> read_header(std::string_view script) {
   const std::vector<Block> blocks = blocks_of(script);
-  if (blocks.empty()) return usage("line 1: no header: a tool begins with a comment, `// NAME: what it shows.` (`acu tool new NAME` writes one)");
+  if (blocks.empty()) return base::usage_error("line 1: no header: a tool begins with a comment, `// NAME: what it shows.` (`acu tool new NAME` writes one)");
   ToolHeader out;
   std::string about;
   for (const Line& line : blocks[0]) about += (about.empty() ? "" : " ") + std::string(base::trim(line.text));
   const size_t colon = about.find(": ");
-  if (colon == about.npos || about.find(' ') < colon) return usage(at_line(blocks[0][0]) + "no `// NAME: what it shows.`");
+  if (colon == about.npos || about.find(' ') < colon) return base::usage_error(at_line(blocks[0][0]) + "no `// NAME: what it shows.`");
   out.name = about.substr(0, colon);
   out.summary = about.substr(colon + 2, about.find(". ", colon) - colon - 2);
   if (out.summary.ends_with('.')) out.summary.pop_back();
@@ -141,14 +139,14 @@ base::Result<ToolHeader> read_header(std::string_view script) {
       continue;
     }
     if (seen++ == 0) {
-      if (!read_example(blocks[i][0].text, out)) return usage(at_line(blocks[i][0]) + "the example does not run the tool: `//   acu run " + out.name + ".bt`");
+      if (!read_example(blocks[i][0].text, out)) return base::usage_error(at_line(blocks[i][0]) + "the example does not run the tool: `//   acu run " + out.name + ".bt`");
       for (size_t n = 1; n < blocks[i].size(); n++) read_example(blocks[i][n].text, out);
     } else {
       read_sample(blocks[i], out);
     }
   }
-  if (seen < 1) return usage(at_line(blocks[0][0]) + "no example: a block of indented lines, `//   acu run " + out.name + ".bt`");
-  if (seen < 2) return usage(at_line(blocks[0][0]) + "no output: a block of indented lines behind the example shows what the tool prints");
+  if (seen < 1) return base::usage_error(at_line(blocks[0][0]) + "no example: a block of indented lines, `//   acu run " + out.name + ".bt`");
+  if (seen < 2) return base::usage_error(at_line(blocks[0][0]) + "no output: a block of indented lines behind the example shows what the tool prints");
   return out;
 }
 

@@ -19,14 +19,12 @@ namespace {
 
 using spec::OptionId;
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 base::Error unknown_call(std::string_view word) {
   std::vector<std::string_view> names;
   for (int n = 0; n <= spec::last_syscall; n++)
     if (std::string_view name = spec::syscall_name(n); !name.empty()) names.push_back(name);
   std::string_view near = base::nearest(word, names);
-  return usage("there is no system call `" + std::string(word) + "`" +
+  return base::usage_error("there is no system call `" + std::string(word) + "`" +
                (near.empty() ? "; groups are %file %desc %memory %process %signal %ipc %network %creds %clock %pure, and %stat and similar"
                              : "; did you mean `" + std::string(near) + "`?"));
 }
@@ -49,7 +47,7 @@ base::Status refuse_qualifier(std::string_view name) {
                                          {"decode-fds", "use `-y` or `-yy` to decode descriptors"},
                                          {"kvm", "acu does not trace virtual machines"}};
   for (const Qualifier& q : others)
-    if (q.name == name) return usage("`-e " + std::string(q.name) + "=` is not supported: " + std::string(q.why));
+    if (q.name == name) return base::usage_error("`-e " + std::string(q.name) + "=` is not supported: " + std::string(q.why));
   return {};
 }
 
@@ -77,7 +75,7 @@ base::Result<CallsWord> read_word(std::string_view text) {
   try {
     out.expression.emplace(inner.begin(), inner.end(), std::regex::extended);
   } catch (const std::regex_error&) {
-    return usage("`" + std::string(out.text) + "` is not a regular expression");
+    return base::usage_error("`" + std::string(out.text) + "` is not a regular expression");
   }
   return out;
 }
@@ -127,11 +125,11 @@ base::Status read_ends(const session::Arguments& arguments, trace::TracingOption
   const std::string* by = arguments.value(OptionId::sort);
   if (by) to.sort = trace::sort_of_counts(*by);
   if (const std::string* path = arguments.value(OptionId::path)) to.path = *path;
-  if (!to.counts && to.is_exact) return usage("`--exact` requires `-c`: without it, each call is shown");
-  if (!to.counts && (to.interval_ns || to.top || by)) return usage("`-I`, `--sort` and `--top` require `-c`: acu trace -c -I 1s -a");
-  if (to.counts && to.most && !to.interval_ns) return usage("`-n` with `-c` counts intervals and requires `-I`: acu trace -c -I 1s -n 5 -a");
-  if (to.counts && !to.path.empty()) return usage("`-P` and `-c` cannot be combined: the kernel counts calls without looking at paths");
-  if (to.histograms && (to.interval_ns || to.json)) return usage("`--histogram` prints one text table at the end; it cannot be combined with `-I` or `--json`");
+  if (!to.counts && to.is_exact) return base::usage_error("`--exact` requires `-c`: without it, each call is shown");
+  if (!to.counts && (to.interval_ns || to.top || by)) return base::usage_error("`-I`, `--sort` and `--top` require `-c`: acu trace -c -I 1s -a");
+  if (to.counts && to.most && !to.interval_ns) return base::usage_error("`-n` with `-c` counts intervals and requires `-I`: acu trace -c -I 1s -n 5 -a");
+  if (to.counts && !to.path.empty()) return base::usage_error("`-P` and `-c` cannot be combined: the kernel counts calls without looking at paths");
+  if (to.histograms && (to.interval_ns || to.json)) return base::usage_error("`--histogram` prints one text table at the end; it cannot be combined with `-I` or `--json`");
   return {};
 }
 
@@ -140,11 +138,11 @@ base::Result<trace::TracingOptions> read_request(const session::Arguments& argum
   ACU_TRY(out.filter, read_target_filter(arguments));
   if (arguments.words_before) {
     const bool is_thread = arguments.has(OptionId::clock_times) && base::parse_integer(arguments.words[0]);
-    return usage("`" + arguments.words[0] + "`: " + (is_thread ? "`-t` shows timestamps, as in strace; select threads with --tid" : "a command goes after `--`"));
+    return base::usage_error("`" + arguments.words[0] + "`: " + (is_thread ? "`-t` shows timestamps, as in strace; select threads with --tid" : "a command goes after `--`"));
   }
   out.command = arguments.behind;
   if (!names_some(out.filter) && !arguments.has(OptionId::all) && out.command.empty())
-    return usage("no target given: add -p PID, -u USER, --cgroup GROUP, -a, or a command after `--`");
+    return base::usage_error("no target given: add -p PID, -u USER, --cgroup GROUP, -a, or a command after `--`");
   const std::string* calls = arguments.value(OptionId::event);
   ACU_TRY(out.calls, read_calls(calls ? *calls : std::string_view()));
   out.all_calls = !calls;
@@ -156,7 +154,7 @@ base::Result<trace::TracingOptions> read_request(const session::Arguments& argum
   }
   if (const std::string* text = arguments.value(OptionId::data)) {
     auto bytes = base::parse_integer(*text);
-    if (!bytes || *bytes > 4096) return usage("`-s` takes a number of bytes up to 4096, not `" + *text + "`");
+    if (!bytes || *bytes > 4096) return base::usage_error("`-s` takes a number of bytes up to 4096, not `" + *text + "`");
     out.data = static_cast<uint32_t>(*bytes);
   }
   if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
@@ -173,7 +171,7 @@ base::Result<trace::TracingOptions> read_request(const session::Arguments& argum
   out.counts = arguments.has(OptionId::counts) || out.histograms;
   out.is_exact = arguments.has(OptionId::exact);
   const bool is_redacted = arguments.has(OptionId::redact);
-  if (is_redacted && out.descriptors) return usage("`--redact` hides paths: it cannot be combined with `-y`");
+  if (is_redacted && out.descriptors) return base::usage_error("`--redact` hides paths: it cannot be combined with `-y`");
   trace::redact_text(is_redacted);
   out.json = arguments.has(OptionId::json);
   out.verbose = arguments.has(OptionId::verbose);

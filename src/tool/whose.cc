@@ -12,8 +12,6 @@ using spec::OptionId;
 
 namespace {
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 // "17,18"
 base::Result<std::vector<int>> read_numbers(const session::Arguments& arguments, OptionId id, std::string_view option) {
   constexpr size_t most = 64; // each is a comparison in every event
@@ -23,11 +21,11 @@ base::Result<std::vector<int>> read_numbers(const session::Arguments& arguments,
     for (std::string_view word : base::split(given.value, ',')) {
       const auto number = base::parse_integer(base::trim(word));
       if (!number || *number == 0 || *number > INT_MAX)
-        return usage("`" + std::string(option) + "` takes a number from 1 to " + std::to_string(INT_MAX) + ", not `" + std::string(word) + "`");
+        return base::usage_error("`" + std::string(option) + "` takes a number from 1 to " + std::to_string(INT_MAX) + ", not `" + std::string(word) + "`");
       if (std::ranges::find(out, static_cast<int>(*number)) == out.end()) out.push_back(static_cast<int>(*number));
     }
   }
-  if (out.size() > most) return usage("`" + std::string(option) + "` takes at most " + std::to_string(most) + "; use `--filter` for other conditions");
+  if (out.size() > most) return base::usage_error("`" + std::string(option) + "` takes at most " + std::to_string(most) + "; use `--filter` for other conditions");
   return out;
 }
 
@@ -40,7 +38,7 @@ base::Result<std::vector<int>> read_cpus(const std::string& text) {
     const auto first = base::parse_integer(part.substr(0, dash));
     const auto last = dash == part.npos ? first : base::parse_integer(part.substr(dash + 1));
     if (!first || !last || *first > *last || *last >= most)
-      return usage("`-C` takes CPUs such as `0-3,7`, not `" + text + "`");
+      return base::usage_error("`-C` takes CPUs such as `0-3,7`, not `" + text + "`");
     for (uint64_t cpu = *first; cpu <= *last; cpu++)
       if (std::ranges::find(out, static_cast<int>(cpu)) == out.end()) out.push_back(static_cast<int>(cpu));
   }
@@ -60,7 +58,7 @@ base::Result<session::TargetFilter> read_target_filter(const session::Arguments&
   const std::string* container = arguments.value(OptionId::container);
   const int whose = !out.pids.empty() + !out.threads.empty() + !out.user.empty() + (group != nullptr) + (container != nullptr) +
                     arguments.has(OptionId::all);
-  if (whose > 1) return usage("`-p`, `--tid`, `-u`, `--cgroup`, `--container` and `-a` cannot be combined");
+  if (whose > 1) return base::usage_error("`-p`, `--tid`, `-u`, `--cgroup`, `--container` and `-a` cannot be combined");
   if (container) {
     ACU_TRY(const auto found, symbol::Containers().require(*container));
     out.cgroup = found.front().folder;
@@ -71,7 +69,7 @@ base::Result<session::TargetFilter> read_target_filter(const session::Arguments&
   }
   if (const std::string* text = arguments.value(OptionId::filter)) {
     out.expression = base::trim(*text);
-    if (out.expression.empty()) return usage("`--filter` takes an expression such as 'comm == \"nginx\"'");
+    if (out.expression.empty()) return base::usage_error("`--filter` takes an expression such as 'comm == \"nginx\"'");
   }
   out.include_acu = arguments.has(OptionId::include_acu);
   out.command = !arguments.behind.empty() && !whose;
@@ -84,7 +82,7 @@ bool names_some(const session::TargetFilter& f) {
 
 base::Status require_target(const session::TargetFilter& filter, const session::Arguments& arguments) {
   if (names_some(filter) || arguments.has(spec::OptionId::all) || !arguments.behind.empty()) return {};
-  return usage("no target given: add -p PID, -t TID, -u USER, --cgroup GROUP, --container CONTAINER, -a, or a command after `--`");
+  return base::usage_error("no target given: add -p PID, -t TID, -u USER, --cgroup GROUP, --container CONTAINER, -a, or a command after `--`");
 }
 
 } // namespace tool

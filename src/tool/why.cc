@@ -27,8 +27,6 @@ using spec::OptionId;
 
 constexpr std::string_view kinds[] = {"slow", "growing", "stuck", "failing"};
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 struct Request {
   why::Question question;
   std::string measurement; // only this one; empty: answer the question
@@ -41,7 +39,7 @@ struct Request {
 base::Status choose_process(const session::Arguments& arguments, const session::TargetFilter& filter, Request& out) {
   const std::string* name = arguments.value(OptionId::comm);
   if (!name && filter.container.empty()) return {};
-  if (name && (filter.pid >= 0 || !filter.container.empty())) return usage("`-p`, `--container` and `-C` cannot be combined");
+  if (name && (filter.pid >= 0 || !filter.container.empty())) return base::usage_error("`-p`, `--container` and `-C` cannot be combined");
   const std::string what = name ? "called " + base::quoted(*name) : "in container " + filter.container;
   const std::vector<int> all = name ? why::processes_called(*name) : why::processes_in(filter.cgroup);
   if (all.empty()) return base::Error{base::Failure::nothing_matched, "there is no process " + what};
@@ -56,7 +54,7 @@ base::Status read_words(const session::Arguments& arguments, why::Question& out)
   std::error_code none;
   for (const std::string& word : arguments.words) {
     const bool is_kind = std::ranges::find(kinds, word) != std::end(kinds);
-    if (is_kind && out.kind != "any") return usage("`" + word + "`: one question at a time");
+    if (is_kind && out.kind != "any") return base::usage_error("`" + word + "`: one question at a time");
     if (is_kind)
       out.kind = word;
     else if (out.file.empty() && (!has_process || word.find_first_of("/.") != word.npos) && std::filesystem::is_regular_file(word, none))
@@ -64,10 +62,10 @@ base::Status read_words(const session::Arguments& arguments, why::Question& out)
     else if (has_process && out.function.empty())
       out.function = word;
     else
-      return usage("`" + word + "`: ask `slow`, `growing`, `stuck` or `failing`, or nothing for any of them; or name a core dump, a recording, or with -p a function");
+      return base::usage_error("`" + word + "`: ask `slow`, `growing`, `stuck` or `failing`, or nothing for any of them; or name a core dump, a recording, or with -p a function");
   }
   if (out.function.empty()) return {};
-  if (out.kind != "any" && out.kind != "slow") return usage("`" + out.function + "`: calls of a function can be `slow`, not `" + out.kind + "`");
+  if (out.kind != "any" && out.kind != "slow") return base::usage_error("`" + out.function + "`: calls of a function can be `slow`, not `" + out.kind + "`");
   out.kind = "slow";
   return {};
 }
@@ -76,7 +74,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   Request out;
   ACU_CHECK(read_words(arguments, out.question));
   ACU_TRY(const session::TargetFilter filter, read_target_filter(arguments));
-  if (filter.pids.size() > 1) return usage("-p: one process at a time; without -p, the whole host is looked at");
+  if (filter.pids.size() > 1) return base::usage_error("-p: one process at a time; without -p, the whole host is looked at");
   out.question.pid = filter.pid;
   ACU_CHECK(choose_process(arguments, filter, out));
   if (const int pid = out.question.pid; pid >= 0) {
@@ -84,12 +82,12 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
     out.question.name = proc::name_of_process(pid);
   }
   if (!out.question.file.empty() && (out.question.pid >= 0 || arguments.has(OptionId::measure)))
-    return usage("`" + out.question.file + "`: a file is asked about by itself, without -p, -C, --container and --measure");
+    return base::usage_error("`" + out.question.file + "`: a file is asked about by itself, without -p, -C, --container and --measure");
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(out.question.limit_ns, session::read_time("--duration", *text, 1'000'000'000));
   }
   if (const std::string* file = arguments.value(OptionId::before)) {
-    if (out.question.file.empty()) return usage("--before: name the later recording, too: acu why --before " + base::in_shell(*file) + " FILE");
+    if (out.question.file.empty()) return base::usage_error("--before: name the later recording, too: acu why --before " + base::in_shell(*file) + " FILE");
     out.question.before = *file;
   }
   if (const std::string* folder = arguments.value(OptionId::rules)) out.question.rules = *folder;
@@ -116,7 +114,7 @@ base::Result<why::Answer> find_answer(Request& request, const why::Progress& pro
   const base::Fd file(::open(request.question.file.c_str(), O_RDONLY | O_CLOEXEC));
   ACU_TRY(const std::string magic, base::read_up_to(file, 4, request.question.file));
   const bool is_core = magic == "\x7f" "ELF";
-  if (is_core && !request.question.before.empty()) return usage("--before: " + base::quoted(request.question.file) + " is a core dump, not a recording");
+  if (is_core && !request.question.before.empty()) return base::usage_error("--before: " + base::quoted(request.question.file) + " is a core dump, not a recording");
   return is_core ? why::find_answer_in_core(request.question) : why::find_answer_in_recording(request.question);
 }
 

@@ -16,8 +16,6 @@ namespace web {
 
 namespace {
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 // The last reason of OpenSSL, whose list is emptied.
 std::string reason() {
   const unsigned long code = ::ERR_peek_last_error();
@@ -93,23 +91,23 @@ base::Status Tls::read(const TlsFiles& files) {
   if (!text.ok()) return std::move(text.error()).with("--tls-cert");
   const Owned<BIO> in = reader_of(*text);
   const Owned<X509> own(::PEM_read_bio_X509_AUX(in.get(), nullptr, no_passphrase, nullptr));
-  if (!own) return usage(certificate + " has no certificate in PEM form (" + reason() + ")\nhint: openssl x509 -in " + files.certificate + " -text");
-  if (::SSL_CTX_use_certificate(context_, own.get()) != 1) return usage(certificate + " cannot be used: " + reason());
+  if (!own) return base::usage_error(certificate + " has no certificate in PEM form (" + reason() + ")\nhint: openssl x509 -in " + files.certificate + " -text");
+  if (::SSL_CTX_use_certificate(context_, own.get()) != 1) return base::usage_error(certificate + " cannot be used: " + reason());
   for (;;) {
     Owned<X509> issuer(::PEM_read_bio_X509(in.get(), nullptr, no_passphrase, nullptr));
     if (!issuer) {
       const bool is_end = ERR_GET_REASON(::ERR_peek_last_error()) == PEM_R_NO_START_LINE;
       const std::string why = reason();
       if (is_end) break;
-      return usage(certificate + ": a certificate behind the first is damaged (" + why + ")");
+      return base::usage_error(certificate + ": a certificate behind the first is damaged (" + why + ")");
     }
-    if (::SSL_CTX_add0_chain_cert(context_, issuer.get()) != 1) return usage(certificate + ": a certificate behind the first cannot be used: " + reason());
+    if (::SSL_CTX_add0_chain_cert(context_, issuer.get()) != 1) return base::usage_error(certificate + ": a certificate behind the first cannot be used: " + reason());
     (void)issuer.release();
   }
   certificate_ = ::SSL_CTX_get0_certificate(context_);
   const int64_t now = std::time(nullptr), from = seconds_of(::X509_get0_notBefore(certificate_)), until = seconds_of(::X509_get0_notAfter(certificate_));
-  if (now >= until) return usage(certificate + " expired on " + shown(until) + "\nhint: name one that is valid, or renew it");
-  if (now < from) return usage(certificate + " is valid from " + shown(from) + " on only\nhint: is the clock of this host right?");
+  if (now >= until) return base::usage_error(certificate + " expired on " + shown(until) + "\nhint: name one that is valid, or renew it");
+  if (now < from) return base::usage_error(certificate + " is valid from " + shown(from) + " on only\nhint: is the clock of this host right?");
   names_ = names_of(certificate_), valid_until_ = shown(until), seconds_left_ = until - now;
 
   auto secret = net::read_private("the private key", files.key);
@@ -117,12 +115,12 @@ base::Status Tls::read(const TlsFiles& files) {
   const Owned<BIO> key_in = reader_of(*secret);
   const Owned<EVP_PKEY> own_key(::PEM_read_bio_PrivateKey(key_in.get(), nullptr, no_passphrase, nullptr));
   ::OPENSSL_cleanse(secret->data(), secret->size());
-  if (!own_key) return usage(key + " has no key in PEM form, or one with a passphrase (" + reason() + ")\nhint: openssl pkey -in " + files.key + " -out FILE removes a passphrase");
+  if (!own_key) return base::usage_error(key + " has no key in PEM form, or one with a passphrase (" + reason() + ")\nhint: openssl pkey -in " + files.key + " -out FILE removes a passphrase");
   if (::X509_check_private_key(certificate_, own_key.get()) != 1) {
     ::ERR_clear_error();
-    return usage(key + " is not the key of " + certificate + "\nhint: name the key that the certificate was requested with");
+    return base::usage_error(key + " is not the key of " + certificate + "\nhint: name the key that the certificate was requested with");
   }
-  if (::SSL_CTX_use_PrivateKey(context_, own_key.get()) != 1) return usage(key + " cannot be used: " + reason());
+  if (::SSL_CTX_use_PrivateKey(context_, own_key.get()) != 1) return base::usage_error(key + " cannot be used: " + reason());
   return {};
 }
 

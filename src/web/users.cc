@@ -18,8 +18,6 @@ namespace {
 
 constexpr std::string_view what = "the file of users";
 
-base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
-
 // Names are in messages, addresses and the audit.
 bool is_name(std::string_view text) {
   constexpr size_t longest = 64;
@@ -64,7 +62,7 @@ base::Result<Users> parse_users(const std::string& path, std::string_view text) 
     const std::vector<std::string_view> words = words_of(line);
     if (words.empty()) continue;
     const std::string where = "`" + path + "`, line " + std::to_string(number) + ": ", name(words[0]), shown = base::printable(name.substr(0, 64));
-    auto wrong = [&](const std::string& why, std::string_view next) { return usage(where + why + "\nhint: " + std::string(next)); };
+    auto wrong = [&](const std::string& why, std::string_view next) { return base::usage_error(where + why + "\nhint: " + std::string(next)); };
     const std::string again = "acu serve --users " + path + " --add-user " + (is_name(name) ? name : "NAME") + " --role view|measure|admin";
     if (words.size() != 3) return wrong("not NAME ROLE HASH", again);
     if (!is_name(name)) return wrong("`" + shown + "` is not a valid user name", "up to 64 letters, digits and . _ - @");
@@ -94,15 +92,15 @@ base::Result<Users> read_users(const std::string& path) {
     return std::move(text.error());
   }
   ACU_TRY(Users out, parse_users(path, *text));
-  if (out.empty()) return usage("`" + path + "` has no users: nobody could log in\nhint: acu serve --users " + path + " --add-user NAME --role admin");
+  if (out.empty()) return base::usage_error("`" + path + "` has no users: nobody could log in\nhint: acu serve --users " + path + " --add-user NAME --role admin");
   return out;
 }
 
 base::Status write_user(const std::string& path, const std::string& name, Role role, std::string_view password) {
   ACU_CHECK(net::load_passwords());
-  if (!is_name(name)) return usage("`" + base::printable(name.substr(0, 64)) + "` is not a valid user name\nhint: up to 64 letters, digits and . _ - @");
-  if (password.size() < shortest_password) return usage("the password has fewer than 8 characters");
-  if (password.size() > longest_password) return usage("the password has more than 1024 bytes");
+  if (!is_name(name)) return base::usage_error("`" + base::printable(name.substr(0, 64)) + "` is not a valid user name\nhint: up to 64 letters, digits and . _ - @");
+  if (password.size() < shortest_password) return base::usage_error("the password has fewer than 8 characters");
+  if (password.size() > longest_password) return base::usage_error("the password has more than 1024 bytes");
   std::string text;
   if (::access(path.c_str(), F_OK) == 0) {
     ACU_TRY(text, net::read_private(std::string(what), path));

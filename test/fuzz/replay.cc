@@ -1,32 +1,50 @@
-// Runs a fuzz entry on the files and folders given, without a fuzzer: the corpus as a test. Each file is also tried broken off
-// at three places.
+// replay NAME FILE|FOLDER…: runs the fuzz entry of that name on the files, without a fuzzer: the corpus as a test. Each file is also
+// tried broken off at three places.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+using Entry = int(const uint8_t* data, size_t size);
+#define ENTRY(name) extern "C" Entry fuzz_##name;
+#include "entries.inc"
+#undef ENTRY
 
 namespace {
+
+constexpr struct {
+  std::string_view name;
+  Entry* run;
+} entries[] = {
+#define ENTRY(name) {#name, fuzz_##name},
+#include "entries.inc"
+#undef ENTRY
+};
 
 std::string read(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-void run(const std::string& text) {
-  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(text.data()), text.size());
-}
+void run(Entry* entry, const std::string& text) { entry(reinterpret_cast<const uint8_t*>(text.data()), text.size()); }
 
 } // namespace
 
 int main(int argc, char** argv) {
   namespace fs = std::filesystem;
+  Entry* entry = nullptr;
+  for (const auto& known : entries)
+    if (argc > 1 && known.name == argv[1]) entry = known.run;
+  if (!entry) {
+    std::fprintf(stderr, "no fuzz entry of this name; next: name one of test/fuzz/*_fuzz.cc\n");
+    return 2;
+  }
   std::vector<fs::path> files;
-  for (int i = 1; i < argc; i++) {
+  for (int i = 2; i < argc; i++) {
     if (!fs::is_directory(argv[i])) {
       files.emplace_back(argv[i]);
       continue;
@@ -39,8 +57,8 @@ int main(int argc, char** argv) {
     std::printf("%s\n", file.c_str()); // the last line names the culprit of a crash
     std::fflush(stdout);
     std::string text = read(file);
-    run(text);
-    for (size_t part = 1; part < 4; part++) run(text.substr(0, text.size() * part / 4));
+    run(entry, text);
+    for (size_t part = 1; part < 4; part++) run(entry, text.substr(0, text.size() * part / 4));
     inputs += 4;
   }
   std::printf("%zu files, %zu inputs\n", files.size(), inputs);
