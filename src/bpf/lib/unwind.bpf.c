@@ -14,7 +14,7 @@
 #include "rules.h"
 #include "stack_memory.h"
 
-enum { most_steps = 18, trampoline_bytes = 128 };
+enum { most_steps = 18, trampoline_bytes = 128, breakpoint = 0xcc };
 
 /* In python.bpf.c and so on, one for each runtime. */
 int acu_python(__u64 slot);
@@ -148,10 +148,31 @@ __attribute__((noinline)) int acu_find_rule(__u64 slot) {
   return 0;
 }
 
+/* At the trampoline the function has returned, and the registers become those of the instruction after its call. The kernel's list has
+ * this return until the trampoline's system call (since Linux 6.11) was handled; then its address is where it was, below the
+ * registers that the trampoline has saved and takes back: `41 5b` (pop %r11), `59` (pop %rcx), `c3` (ret). */
+__attribute__((noinline)) int acu_at_trampoline(__u64 slot) {
+  enum { after_call = 13, after_r11 = 15, after_rcx = 16 };
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 0;
+  const __u64 at = w->registers[ARCH_RIP] - w->trampoline, sp = w->registers[ARCH_RSP];
+  const __u64 place = sp + (at == after_call ? 16 : at == after_r11 ? 8 : 0);
+  if (w->kept_count && (at < after_call || w->kept[0].slot == place)) {
+    w->registers[ARCH_RIP] = w->kept[0].address;
+    w->registers[ARCH_RSP] = w->kept[0].slot + 8;
+    w->kept_next = 1;
+  } else if (at == after_call || at == after_r11 || at == after_rcx) {
+    if (read_user(&w->registers[ARCH_RIP], 8, (void *)place)) return 0;
+    w->registers[ARCH_RSP] = place + 8;
+  }
+  return 0;
+}
+
 /* While the return of a function is probed (uretprobe), the kernel has put the address of a trampoline where its return
- * address was, and keeps that. The thread may be at the trampoline itself, where the function has returned; or at the
- * copy of a probed instruction, which lies behind it. Each member costs 20 ns: those that show where the trampoline is are
- * read only where one may be met. */
+ * address was, and keeps that. The thread may be at the trampoline itself; at the copy of a probed instruction, which lies behind
+ * it; or, until the kernel has looked for its probe, right behind a breakpoint, whose place it will go back to. Each member costs
+ * 20 ns: those that show where the trampoline is are read only where one may be met. */
 inline_always void find_returns(struct walk *w) {
   w->kept_count = w->kept_next = w->trampoline = 0;
   const __u64 *set = acu_walk_set;
@@ -161,18 +182,15 @@ inline_always void find_returns(struct walk *w) {
   if (!utask) return;
   w->returns = read_member(utask, set[WALK_SET_RETURNS]);
   if (!w->returns && find_kept(w, w->registers[ARCH_RIP]) && w->rule.cfa != UNWIND_CFA_NO_TABLE) return;
+  __u8 before = 0;
+  if (!read_user(&before, 1, (void *)(w->registers[ARCH_RIP] - 1)) && before == breakpoint) w->registers[ARCH_RIP]--;
   __u64 memory = read_member(task, set[WALK_SET_MM]);
   w->trampoline = read_member(read_member(memory, set[WALK_SET_XOL]), set[WALK_SET_TRAMPOLINE]);
   if (!w->trampoline) return;
   if (w->returns) acu_keep_returns(w->slot);
   __u64 at = w->registers[ARCH_RIP] - w->trampoline;
-  if (at < trampoline_bytes && w->kept_count) {
-    w->registers[ARCH_RIP] = w->kept[0].address;
-    w->registers[ARCH_RSP] = w->kept[0].slot + 8;
-    w->kept_next = 1;
-  } else if (at >= trampoline_bytes && at < page_bytes) {
-    w->registers[ARCH_RIP] = read_member(utask, set[WALK_SET_STEPPED]);
-  }
+  if (at < trampoline_bytes) acu_at_trampoline(w->slot);
+  else if (at < page_bytes) w->registers[ARCH_RIP] = read_member(utask, set[WALK_SET_STEPPED]);
 }
 
 inline_always long stop(struct walk *w, __u32 why) {
