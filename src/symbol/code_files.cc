@@ -180,6 +180,7 @@ void CodeFiles::read(Content& content, const std::string& path) {
   if (is_same && !content.elf->damaged())
     content.names = names_of_file(*content.elf, path, {.root = content.root, .folders = debug_folders_}, cache());
   if (!keeps_ && (!is_same || content.elf->damaged() || !keeps_open_)) content.elf.reset();
+  if (content.elf) content.elf->release_pages(); // the names are elsewhere
 }
 
 void CodeFiles::find_lines(uint32_t index, std::span<const uint64_t> addresses,

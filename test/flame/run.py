@@ -816,8 +816,8 @@ def totals_of_allocations_are_estimated():
         if kind == "freed":
             counted *= 1.12  # blocks have room for more than was asked for: up to 15 bytes
         need(share_attached(done.stderr) < 60, done.stderr)
-        doubt = re.search(r"totals may be wrong by ([\d.]+)%", done.stderr)
-        most = 1.3 + (float(doubt.group(1)) / 100 if doubt else 0)
+        percent = lambda words: sum(float(n) for n in re.findall(words + r" ([\d.]+)%", done.stderr)) / 100
+        most = 1.2 + percent("totals may be wrong by") + 2 * percent("standard error")
         need(counted / most < told < counted * most, f"{told} bytes {kind}, the program counted {counted}: {done.stderr}")
         exact = acu("record", kind, "--exact", "-o", out, "--", program, 300, input="go\n")
         counted, told = int(exact.stdout.split()[at]), report(out)["total"]
