@@ -64,6 +64,7 @@ base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, c
   if (object.stacks >= 0) {
     engine->stacks_fd_ = fd(object.stacks);
     engine->stack_bytes_ = spec(object.stacks).value_size;
+    if (object.known >= 0) engine->known_fd_ = fd(object.known);
   }
   return engine;
 }
@@ -454,6 +455,35 @@ void Engine::forget_stacks(std::span<const uint64_t> kernel_stacks) {
   if (walker_) walker()->forget_sent();
 }
 
+// Of an entry of the kernel's stacks: their number, then the frames.
+static std::vector<uint64_t> frames_of(std::span<const std::byte> entry) {
+  uint64_t count = 0;
+  if (entry.size() < sizeof count) return {};
+  std::memcpy(&count, entry.data(), sizeof count);
+  std::vector<uint64_t> out(std::min<uint64_t>(count, entry.size() / sizeof count - 1));
+  std::memcpy(out.data(), entry.data() + sizeof count, out.size() * sizeof count);
+  return out;
+}
+
+base::Status Engine::begin_stacks() {
+  if (stacks_fd_ >= 0) {
+    const MapShape shape = {.fd = stacks_fd_, .key_size = 8, .value_size = stack_bytes_};
+    ACU_TRY(std::optional<std::vector<ir::Entry>> entries, take_hash(shape));
+    if (!entries) {
+      ACU_TRY(entries, read_hash(shape));
+      ACU_CHECK(clear_hash(shape));
+    }
+    older_stacks_.clear();
+    for (const ir::Entry& e : *entries) {
+      uint64_t id = 0;
+      std::memcpy(&id, e.key.data(), sizeof id);
+      older_stacks_[id] = frames_of(e.values);
+    }
+    if (known_fd_ >= 0) ACU_CHECK(clear_scalar({.fd = known_fd_, .value_size = 8 * known_stacks}));
+  }
+  return walker_ ? walker()->begin_generation() : base::Status();
+}
+
 base::Status Engine::clear_map(uint32_t index) {
   ACU_CHECK(prepare(index));
   ir::MapKind kind = program_.maps[index].kind;
@@ -486,10 +516,10 @@ std::vector<uint64_t> Engine::stack(uint64_t id) {
   if (walker_ && id)
     if (auto frames = walker()->find(id); !frames.empty()) return {frames.begin(), frames.end()};
   if (stacks_fd_ < 0 || id == 0) return {};
-  std::vector<uint64_t> entry(stack_bytes_ / sizeof(uint64_t)); // count, then frames
-  if (entry.empty() || map_lookup(stacks_fd_, &id, entry.data()) < 0) return {};
-  size_t count = std::min<uint64_t>(entry[0], entry.size() - 1);
-  return {entry.begin() + 1, entry.begin() + 1 + static_cast<ptrdiff_t>(count)};
+  std::vector<std::byte> entry(stack_bytes_);
+  if (map_lookup(stacks_fd_, &id, entry.data()) == 0) return frames_of(entry);
+  auto older = older_stacks_.find(id);
+  return older == older_stacks_.end() ? std::vector<uint64_t>() : older->second;
 }
 
 ir::Counters Engine::counters() {

@@ -22,6 +22,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace bpf {
@@ -91,6 +92,9 @@ public:
   base::Result<std::optional<std::vector<ir::Entry>>> take_map(uint32_t map);
   // Makes room for other stacks: the kernel forgets these, which are known here, and all that were sent.
   void forget_stacks(std::span<const uint64_t> kernel_stacks);
+  // The kernel keeps, or sends, stacks anew that it has; one that is not seen again until the next call but one is forgotten. For whoever needs only those of
+  // the last time, and goes on for ever.
+  base::Status begin_stacks();
   ir::Counters counters() override;
 
 private:
@@ -127,7 +131,8 @@ private:
   size_t state_bytes_ = 0;
   bool told_lost_exit_ = false;
   uint64_t incomplete_ = 0; // records that were sent before they were complete
-  int stacks_fd_ = -1, places_fd_ = -1;
+  int stacks_fd_ = -1, known_fd_ = -1, places_fd_ = -1;
+  std::unordered_map<uint64_t, std::vector<uint64_t>> older_stacks_; // of the kernel, until begin_stacks()
   uint32_t stack_bytes_ = 0;             // of an entry of the stacks
   std::vector<probe::Attachment> quick_; // closed without waiting
   std::vector<probe::Attachment> slow_;  // perf tracepoints

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 namespace bpf {
 
@@ -30,6 +31,7 @@ base::Result<std::unique_ptr<Walker>> Walker::open(const WalkTables::MapFd& fd, 
   ACU_TRY(w->ring_, Ring::open(fd("acu_walked"), ring_bytes));
   w->counts_fd_ = fd("acu_walk_counts");
   w->ids_fd_ = fd("acu_walk_ids");
+  w->known_fd_ = fd("acu_walk_known");
   return w;
 }
 
@@ -57,18 +59,19 @@ void Walker::take(std::span<const std::byte> record) {
   if (kind != WALK_RECORD_STACK || record.size() < header || record.size() > sizeof stack) return;
   std::memcpy(&stack, record.data(), record.size());
   if (header + 8 * stack.count > record.size() || stack.native > stack.count) return;
-  if (stacks_.contains(stack.id) || aliases_.contains(stack.id)) return;
+  if (knows(stack.id)) return;
   std::vector<uint64_t> frames(stack.words, stack.words + stack.count);
   if ((stack.native < stack.count || stack.mixed) && hooks_.splice) {
     const std::span<const uint64_t> words = frames;
     Spliced spliced = hooks_.splice(stack.pid, stack.language, {words.first(stack.native), words.subspan(stack.native), stack.is_cut != 0});
     const auto [first, is_first] = meanings_.try_emplace(spliced.meaning, stack.id);
-    if (!is_first) return add_alias(stack.id, first->second);
+    if (!is_first && knows(first->second)) return add_alias(stack.id, first->second);
+    first->second = stack.id;
     frames = std::move(spliced.words);
   } else {
     frames.resize(stack.native);
   }
-  const auto& kept = stacks_[stack.id] = std::move(frames);
+  const auto& kept = stacks_.words[stack.id] = std::move(frames);
   if (hooks_.seen) hooks_.seen(stack.pid, stack.id, kept, stack.time);
 }
 
@@ -88,18 +91,31 @@ void Walker::take_copy(std::span<const std::byte> record) {
   uint64_t hash = copy.seed;
   for (uint64_t frame : walked.addresses) hash = mix(hash, frame);
   const uint64_t id = hash | 1;
-  auto [at, is_new] = stacks_.try_emplace(id, std::move(walked.addresses));
-  if (is_new && hooks_.seen) hooks_.seen(copy.pid, id, at->second, copy.time);
+  if (!knows(id)) {
+    const auto& kept = stacks_.words[id] = std::move(walked.addresses);
+    if (hooks_.seen) hooks_.seen(copy.pid, id, kept, copy.time);
+  }
   add_alias(copy.id, id);
 }
 
-void Walker::add_alias(uint64_t id, uint64_t first) {
-  if (aliases_.size() >= most_aliases) {
-    aliases_.erase(alias_order_.front());
-    alias_order_.pop_front();
+// Whether it was seen; from now on it belongs to this generation.
+bool Walker::knows(uint64_t id) {
+  if (stacks_.words.contains(id)) return true;
+  if (auto at = older_.words.find(id); at != older_.words.end()) {
+    stacks_.words.insert(older_.words.extract(at));
+    return true;
   }
-  aliases_[id] = first;
-  alias_order_.push_back(id);
+  const auto alias = stacks_.aliases.find(id);
+  return alias != stacks_.aliases.end() && knows(alias->second);
+}
+
+void Walker::add_alias(uint64_t id, uint64_t first) {
+  if (stacks_.aliases.size() >= most_aliases) {
+    stacks_.aliases.erase(stacks_.alias_order.front());
+    stacks_.alias_order.pop_front();
+  }
+  stacks_.aliases[id] = first;
+  stacks_.alias_order.push_back(id);
 }
 
 // Where that fails, what is lost for want of room is counted.
@@ -107,19 +123,37 @@ void Walker::forget_sent() {
   [[maybe_unused]] auto cleared = clear_hash({.fd = ids_fd_, .key_size = 8, .value_size = 8});
 }
 
+// First the kernel forgets which ones it has sent, then those of them that it would not even look for.
+base::Status Walker::begin_generation() {
+  drain();
+  if (hooks_.gone)
+    for (const auto& [id, words] : older_.words) hooks_.gone(id);
+  older_ = std::exchange(stacks_, {});
+  std::erase_if(meanings_, [&](const auto& meaning) { return !older_.words.contains(meaning.second); });
+  ACU_CHECK(clear_hash({.fd = ids_fd_, .key_size = 8, .value_size = 8}));
+  return clear_scalar({.fd = known_fd_, .value_size = 8 * WALK_KNOWN});
+}
+
 uint64_t Walker::same(uint64_t id) const {
-  auto at = aliases_.find(id);
-  return at == aliases_.end() ? id : at->second;
+  for (const Stacks* stacks : {&stacks_, &older_})
+    if (auto at = stacks->aliases.find(id); at != stacks->aliases.end()) return at->second;
+  return id;
 }
 
 // A record may have been sent before what it is about was taken from here.
 std::span<const uint64_t> Walker::find(uint64_t id) {
-  auto at = stacks_.find(same(id));
-  if (at == stacks_.end()) {
+  const auto words_of = [&]() -> const std::vector<uint64_t>* {
+    const uint64_t first = same(id);
+    for (const Stacks* stacks : {&stacks_, &older_})
+      if (auto at = stacks->words.find(first); at != stacks->words.end()) return &at->second;
+    return nullptr;
+  };
+  const std::vector<uint64_t>* words = words_of();
+  if (!words) {
     drain();
-    at = stacks_.find(same(id));
+    words = words_of();
   }
-  return at == stacks_.end() ? std::span<const uint64_t>() : std::span<const uint64_t>(at->second);
+  return words ? std::span<const uint64_t>(*words) : std::span<const uint64_t>();
 }
 
 uint64_t Walker::Counts::all() const { return std::accumulate(ends.begin(), ends.end(), uint64_t{0}); }

@@ -3,6 +3,8 @@
 //
 // A stack has an id, a hash of its frames. One that was copied out got an id that is no hash; when it has been walked
 // it turns out to be a stack that may have been seen before, so ids are made one before they are compared (`same`).
+//
+// All are kept, unless somebody who needs only those of the last time begins generations.
 #pragma once
 
 #include "bpf/language_walkers.h"
@@ -11,8 +13,11 @@
 #include "runtime/splice.h"
 
 #include <array>
+#include <deque>
 #include <map>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace bpf {
 
@@ -39,6 +44,7 @@ public:
   using Object = std::function<void(uint32_t pid, const language_object& object)>;
   struct Hooks {
     Seen seen;
+    std::function<void(uint64_t id)> gone; // a stack that was seen is forgotten
     Walk walk;
     Splice splice;
     Object object;
@@ -54,6 +60,8 @@ public:
 
   // The kernel sends stacks anew that it has sent: there is room for others.
   void forget_sent();
+  // The same, and a stack that is not sent again until the next call but one is forgotten.
+  base::Status begin_generation();
 
   // Programs that are loaded without walkers of languages (language_walkers.h), each under its owner, and how these are brought in.
   using AddLanguages = std::function<base::Status(Languages languages)>;
@@ -85,18 +93,24 @@ private:
   void take_copy(std::span<const std::byte> record);
   void take_object(std::span<const std::byte> record);
   void add_alias(uint64_t id, uint64_t first);
+  bool knows(uint64_t id);
+
+  // Of one generation. An alias is an id of a stack that turned out to be another one.
+  struct Stacks {
+    std::unordered_map<uint64_t, std::vector<uint64_t>> words;
+    std::unordered_map<uint64_t, uint64_t> aliases;
+    std::deque<uint64_t> alias_order;
+  };
 
   std::unique_ptr<WalkTables> tables_;
   std::unique_ptr<Ring> ring_;
-  int counts_fd_ = -1, ids_fd_ = -1;
+  int counts_fd_ = -1, ids_fd_ = -1, known_fd_ = -1;
   Hooks hooks_;
   std::map<const void*, AddLanguages> users_;
   std::map<uint32_t, base::Status> refused_; // by kind of runtime
   Languages languages_ = all_languages;
-  std::unordered_map<uint64_t, std::vector<uint64_t>> stacks_;
-  std::unordered_map<uint64_t, uint64_t> aliases_;  // ids of stacks that turned out to be another one
+  Stacks stacks_, older_;                           // what was seen in this generation is not in the older one
   std::unordered_map<uint64_t, uint64_t> meanings_; // of stacks with language frames, the first id
-  std::deque<uint64_t> alias_order_;
   std::array<uint64_t, WALK_ENDS> ends_outside_ = {};
 };
 

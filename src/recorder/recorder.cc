@@ -91,6 +91,7 @@ private:
   std::optional<session::Runner> runner_;
   std::unique_ptr<session::Output> output_;
   session::Regular regular_, looks_, asks_; // writes a pending file; looks at what no probe sees; takes requests of `acu dump`
+  session::Regular stacks_;                 // forgets those of events that no file will have
   FlightWatch watch_;
   DumpRequests requests_;
   HeldLines held_; // of the user's script, the oldest first
@@ -283,6 +284,13 @@ void Recorder::set_regulars() {
     look();
     return true;
   };
+  // Stacks of the last generation but one are of events before the ones that a file can have.
+  stacks_.tick = [this]() -> base::Result<bool> {
+    constexpr uint64_t shortest_ns = 30'000'000'000;
+    if (stacks_.next_ns) ACU_CHECK(runner_->backend().begin_stacks());
+    stacks_.next_ns = base::clock_ns() + std::max(shortest_ns, options_.before_ns + options_.after_ns);
+    return true;
+  };
   asks_.fd = requests_.fd();
   // Whoever asks wants to see what there is now, also soon after another file.
   asks_.input = [this] {
@@ -321,7 +329,7 @@ base::Result<int> Recorder::run() {
   set_regulars();
 
   // Detached; what was triggered is written.
-  ACU_CHECK(runner_->live(*output_, {&regular_, &looks_, &asks_}));
+  ACU_CHECK(runner_->live(*output_, {&regular_, &looks_, &asks_, &stacks_}));
   const uint64_t triggers = count_triggers();
   if (!options_.quiet) output_->message(std::to_string(triggers) + (triggers == 1 ? " trigger, " : " triggers, ") + std::to_string(written_) + (written_ == 1 ? " file\n" : " files\n"));
   ACU_CHECK(output_->finish());

@@ -47,6 +47,7 @@ public:
   std::shared_ptr<bpf::SharedWalker> shared_walker() override { return engine_->shared_walker(); }
   base::Result<std::optional<std::vector<ir::Entry>>> take_map(uint32_t map) override { return engine_->take_map(map); }
   void forget_stacks(std::span<const uint64_t> kernel_stacks) override { engine_->forget_stacks(kernel_stacks); }
+  base::Status begin_stacks() override { return engine_->begin_stacks(); }
   base::Status attach(uint32_t probe, const Refused& refused) override { return engine_->attach(probe, refused); }
   base::Status attach_more(uint32_t probe, std::span<const probe::Event* const> events,
                            std::span<const uint64_t> cookies, const Refused& refused) override {

@@ -39,6 +39,7 @@ public:
   // As bpf::Engine has them; others have room enough.
   virtual base::Result<std::optional<std::vector<ir::Entry>>> take_map(uint32_t) { return std::optional<std::vector<ir::Entry>>(); }
   virtual void forget_stacks(std::span<const uint64_t>) {}
+  virtual base::Status begin_stacks() { return {}; }
   // Of an event that cannot be attached: ok to go on without it, or the failure that ends the session.
   using Refused = std::function<base::Status(base::Error)>;
   // Attaches a probe that has a context to all its events.

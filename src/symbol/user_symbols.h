@@ -51,6 +51,8 @@ public:
   // and lives perhaps: what names them is read while it can be. No words: the process begins to run, its
   // libraries are not there yet. pid 0: not known. No two processes have stacks of one id.
   void seen(pid_t pid, std::span<const uint64_t> words, uint64_t stack = 0, uint64_t time = 0);
+  // Nobody will ask for this stack any more.
+  void forget_stack(uint64_t id) { stack_times_.erase(id); }
   // When there is nothing else to do: a little of what makes later answers better. False: nothing is left.
   bool work();
 

@@ -78,6 +78,7 @@ Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::C
                            if (!processes_.contains(pid)) watch_.drain(); // it may be younger than what is known
                            users_.seen(static_cast<pid_t>(pid), spec::split_user_stack(frames).frames, id, time);
                          },
+                     .gone = [this](uint64_t id) { users_.forget_stack(id); },
                      .walk = [this](const walk_copy& copy) { return walk(copy); },
                      .splice = [this](uint32_t pid, uint32_t language, const runtime::Lists& lists) { return splice(pid, language, lists); },
                      .object = [this](uint32_t pid, const language_object& object) { take_object(pid, object); }});

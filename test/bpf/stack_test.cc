@@ -8,6 +8,8 @@
 #include "format/btf.h"
 #include "ir_builder.h"
 
+#include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
@@ -104,8 +106,8 @@ struct StackCounter {
   }
 };
 
-// Runs a command as a member of the traced group; its status.
-int run(const std::string& command) {
+// A command as a member of the traced group.
+pid_t start(const std::string& command) {
   const pid_t child = ::fork();
   if (child == 0) {
     const int nowhere = ::open("/dev/null", O_RDWR);
@@ -114,8 +116,13 @@ int run(const std::string& command) {
     ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     ::_exit(127);
   }
+  return child;
+}
+
+// Its status.
+int run(const std::string& command) {
   int status = 0;
-  ::waitpid(child, &status, 0);
+  ::waitpid(start(command), &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -208,6 +215,39 @@ TEST_F(Stacks, WithFramePointers) {
     for (const uint32_t depth : {1, 2, 5, 100, 127})
       compare(program + " " + std::to_string(10 * turns()), depth);
   }
+}
+
+TEST_F(Stacks, GoWhenTheyAreNotSeenAgain) {
+  const std::string source = written("again.c", deep_source), program = folder() + "/again";
+  ASSERT_EQ(std::system(("gcc -O1 -fno-omit-frame-pointer -DROOM=1 -o " + program + " " + source).c_str()), 0);
+  StackCounter counter(Way::cast, 127, 1 << 17);
+  Engine& engine = *counter.b.engine;
+  ASSERT_TRUE(engine.attach(0).ok());
+  const pid_t child = start("exec " + program + " 1000000000");
+  constexpr useconds_t some_turns = 300'000;
+  ::usleep(some_turns);
+  const auto entries = engine.read_map(counter.counts);
+  ASSERT_TRUE(entries.ok());
+  const auto count_known = [&] {
+    return std::ranges::count_if(*entries, [&](const ir::Entry& e) {
+      uint64_t key[2] = {};
+      std::memcpy(key, e.key.data(), sizeof key);
+      return key[1] >> 32 == static_cast<uint64_t>(child) && !engine.stack(key[0]).empty();
+    });
+  };
+  constexpr int most_depths = 120; // of 127, whose stacks differ
+  EXPECT_GT(count_known(), most_depths);
+  for (int i = 0; i < 3; i++) {
+    ASSERT_TRUE(engine.begin_stacks().ok());
+    ::usleep(some_turns);
+  }
+  EXPECT_GT(count_known(), most_depths);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ASSERT_TRUE(engine.begin_stacks().ok());
+  EXPECT_GT(count_known(), most_depths); // of the generation before
+  ASSERT_TRUE(engine.begin_stacks().ok());
+  EXPECT_EQ(count_known(), 0);
 }
 
 #if defined(__x86_64__)
