@@ -25,7 +25,7 @@ namespace {
 
 // Of one rule, one added fact or one file, which take microseconds; and of all rules together. CPU time: a host that stalls must not look like a loop.
 constexpr uint64_t max_step_ns = 2'000'000'000, max_run_ns = 60'000'000'000;
-constexpr int64_t max_memory = int64_t{1} << 30;
+constexpr int64_t max_memory = int64_t{256} << 20;
 constexpr size_t max_mistakes = 20;
 constexpr char source_name[] = "rules";
 

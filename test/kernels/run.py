@@ -43,7 +43,7 @@ NO_TYPES = ("unshare -m sh -c 'mount -t tmpfs tmpfs /sys/kernel/btf && "
 # What runs: title, command, and the command of the sample; none: the part is not in it. $ACU and $TESTS are set.
 # LIMITS: minutes on an emulated processor beside other work, where it is not 40.
 PARTS = {
-    "random": ("random programs, compared with the evaluator", "$TESTS/test_session --gtest_filter=Differential.*",
+    "random": ("random programs, compared with the evaluator", "ACU_DIFFERENTIAL=1:2000 $TESTS/test_session --gtest_filter=Differential.*",
                "ACU_DIFFERENTIAL=1:150 $TESTS/test_session --gtest_filter=Differential.*"),
     "scripts": ("scripts with expected output", "python3 test/runtime/run.py $ACU --engine kernel $ONLY",
                 "python3 test/runtime/run.py $ACU --engine kernel --every 12"),

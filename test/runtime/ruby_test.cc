@@ -192,7 +192,7 @@ TEST(RubyStopped, DamagedMemoryEndsTheWalk) {
     Program whole(layout);
     whole.add(Frame::c), whole.add(Frame::ruby, 3, true), whole.add(Frame::ruby), whole.add(Frame::hidden);
     const std::vector<uint64_t> all = whole.addresses();
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 60; i++) {
       Program p = whole;
       for (int n = 0; n < 20; n++) p.damage(random, all, i % 2 != 0);
       text(p);

@@ -1,9 +1,9 @@
 // The evaluator as the oracle of the kernel engine and of the passes: random scripts must print the same on
 // the evaluator, unoptimised, and in the kernel, optimised.
-// ACU_DIFFERENTIAL=FIRST:COUNT[:STATEMENTS] runs other seeds than the 2,000 of every test run, or longer
+// ACU_DIFFERENTIAL=FIRST:COUNT[:STATEMENTS] runs other seeds than the 500 of every test run, or longer
 // scripts; ACU_WITHOUT=NAME,NAME does without these abilities of the kernel. What an old kernel lacks an
 // ability for, which is then named, is left out, and other scripts take its place. Where the verifier walks
-// each turn of a loop (no bpf_loop) the scripts are short, and one in a hundred has loops: else 2,000 would
+// each turn of a loop (no bpf_loop) the scripts are short, and one in a hundred has loops: else they would
 // take it most of a day on an emulated processor.
 #include "base/text.h"
 #include "host/cpus.h"
@@ -63,7 +63,7 @@ TEST(Differential, RandomScriptsPrintTheSameOnBothEngines) {
   bpf::PieceSizes pieces; // ACU_PIECES=24:16 cuts as long functions are cut, but into many and small pieces
   if (const char* sizes = std::getenv("ACU_PIECES")) std::sscanf(sizes, "%zu:%zu", &pieces.longest_function, &pieces.piece);
   const bool walks_turns = bpf::features().ask(bpf::Feature::loop) == bpf::Answer::no;
-  unsigned first = 1, count = 2000, statements = walks_turns ? 4 : 0;
+  unsigned first = 1, count = 500, statements = walks_turns ? 4 : 0;
   if (const char* range = std::getenv("ACU_DIFFERENTIAL"))
     std::sscanf(range, "%u:%u:%u", &first, &count, &statements);
   const RandomScriptShape shape = {.statements = static_cast<int>(statements),
