@@ -1,7 +1,6 @@
-# Sources of a target are compiled eight at a time, so that the headers they share are parsed once: half of the time that everything
-# takes to build. Files that stand beside each other are much alike and use the same short names, so they come into different units.
+# Sources of a target are compiled eight at a time, so that the headers they share are parsed once. Files that stand beside each other are much alike and use the same short names, so they come into different units.
 # A source whose names of its own are those of another in its unit gives them better ones, or stands in cmake/alone.txt.
-# Only where CMAKE_UNITY_BUILD is on, which the presets say.
+# Only where a preset has CMAKE_UNITY_BUILD on.
 file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/alone.txt alone REGEX "^[^#]")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cmake/alone.txt)
 list(TRANSFORM alone PREPEND ${PROJECT_SOURCE_DIR}/)

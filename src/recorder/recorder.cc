@@ -285,11 +285,12 @@ void Recorder::set_regulars() {
     return true;
   };
   // Stacks of the last generation but one are of events before the ones that a file can have.
-  stacks_.tick = [this]() -> base::Result<bool> {
-    constexpr uint64_t shortest_ns = 30'000'000'000;
-    if (stacks_.next_ns)
-      if (auto status = runner_->backend().begin_stacks(); !status.ok()) output_->message("acu flight: old stacks stay in memory: " + status.error().message + "\n");
-    stacks_.next_ns = base::clock_ns() + std::max(shortest_ns, options_.before_ns + options_.after_ns);
+  constexpr uint64_t shortest_ns = 30'000'000'000;
+  const uint64_t generation_ns = std::max(shortest_ns, options_.before_ns + options_.after_ns);
+  stacks_.next_ns = base::clock_ns() + generation_ns;
+  stacks_.tick = [this, generation_ns]() -> base::Result<bool> {
+    if (auto status = runner_->backend().begin_stacks(); !status.ok()) output_->message("acu flight: old stacks stay in memory: " + status.error().message + "\n");
+    stacks_.next_ns = base::clock_ns() + generation_ns;
     return true;
   };
   asks_.fd = requests_.fd();
